@@ -1,0 +1,28 @@
+// Dot products of float32 weights with exact inputs, fast: double products are exact, and their
+// sum is carried with compensated arithmetic and a proven remainder.
+// Source: Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace gdn {
+
+struct ExactDot {
+  double value = 0;    // within `radius` of sum(x_i w_i); NaN or infinite by IEEE's rules for sums
+  double radius = 0;   // proven; at most 2^-40 sum_abs, else the sum is taken in multiprecision
+  double sum_abs = 0;  // sum |x_i w_i|, rounded up: never below the exact one
+};
+
+// One row. x has the length of w. Elements of x may be float32 numbers or arbitrary doubles.
+ExactDot exact_dot(std::span<const float> w, std::span<const float> x);
+ExactDot exact_dot(std::span<const float> w, std::span<const double> x);
+
+// Rows of a row-major [rows, cols] matrix, on all cores; results do not depend on their number.
+void exact_matvec(const float* w, int64_t rows, int64_t cols, std::span<const float> x,
+                  std::span<ExactDot> out);
+void exact_matvec(const float* w, int64_t rows, int64_t cols, std::span<const double> x,
+                  std::span<ExactDot> out);
+
+}  // namespace gdn
+
