@@ -40,7 +40,12 @@ std::string why_not_q4_tile(int64_t rows, int64_t cols);
 // -0 is kept. byte j holds code j in its low and code j + 16 in its high nibble.
 void q4_0_decode_block(const uint8_t* block, float* weights);
 
-// Quantises 32 weights as ggml's reference quantiser does (DESIGN of the format: docs/formats.md).
+// Quantises 32 weights as ggml's reference quantiser does. In float32, each step rounded:
+// d = (first element of largest magnitude, with its sign) / -8, id = 1/d (0 where d is 0),
+// code = min(15, trunc(x id + 8.5)); d is stored as f16, rounded to nearest even. So the largest
+// element gets code 0 and an equal one of opposite sign is clipped to 15. An all-zero block has
+// d = -0 (0x8000) and codes 8, and so has one where 1/d overflows. A block so small that d rounds
+// to f16 zero keeps its codes and decodes to zeros.
 // Returns an empty string, or what is wrong: NaN, infinity, |d| > 65504.
 std::string q4_0_encode_block(const float* weights, uint8_t* block);
 
@@ -57,8 +62,10 @@ std::optional<std::vector<uint8_t>> q4_tile_quantise(std::span<const float> weig
                                                      int64_t cols, std::string* why);
 
 // Activations as q8_0, and what they decode to: d = amax/127 in float32, id = 1/d (0 where d is 0
-// or 1/d overflows), q = fl(x id) rounded half away from zero, value = q f16(d).
-// count must be a multiple of 32.
+// or 1/d overflows), q = fl(x id) rounded half away from zero, value = q f16(d) by IEEE.
+// A NaN decodes to NaN and takes no part in amax; an infinity makes its whole block NaN; a d that
+// rounds to an infinite f16 gives infinities, and NaN where q is 0. The count must be a multiple
+// of 32; values beyond the last whole block decode to 0.
 std::vector<float> q8_0_round_trip(std::span<const float> activations);
 
 }  // namespace gdn
