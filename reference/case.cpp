@@ -1,0 +1,325 @@
+// Cases as values: what their calls take, which are valid, and which simpler ones lie near.
+#include "reference/case.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gdn {
+namespace {
+
+constexpr std::array<std::string_view, 10> subject_names = {
+    "layer",      "in_proj",    "gates",    "conv",    "qk_norm",
+    "delta_rule", "gated_norm", "out_proj", "dequant", "recurrent"};
+
+constexpr std::array<std::string_view, call_kind_count> call_names = {
+    "load_layer_f32", "unload_layer",  "pool_init",    "pool_put",    "pool_get",      "pool_clear",
+    "bind_q4",        "step",          "run",          "forward",     "reset",         "read",
+    "state_export",   "state_import",  "snapshot",     "rollback",    "apply",         "dequant",
+    "recurrent",      "buffer_create", "buffer_write", "buffer_read", "buffer_release"};
+
+// Pointers that a call can be given as null.
+constexpr std::string_view omissible[] = {"h",     "out",     "qkv",  "z",     "b",   "a",   "conv",
+                                          "A_log", "dt_bias", "norm", "tiles", "dst", "src", "id"};
+
+constexpr int64_t number_max = int64_t{1} << 62;
+
+// In the order of Argument.
+constexpr std::array<ArgumentRule, argument_count> rules = {{
+    {Argument::layer, "layer", 0, -1000, 1'000'000},
+    {Argument::read_layer, "read_layer", -1, -1, 1'000'000},
+    {Argument::weights, "weights", -1, -1, 1'000'000},
+    {Argument::first_token, "first_token", -1, -1, elements_max},
+    {Argument::tokens, "tokens", 1, -1000, elements_max},
+    {Argument::matrix, "matrix", 0, 0, 2},
+    {Argument::key, "key", -1, -1, number_max},
+    {Argument::key_qkv, "key_qkv", -1, -1, number_max},
+    {Argument::key_z, "key_z", -1, -1, number_max},
+    {Argument::key_out, "key_out", -1, -1, number_max},
+    {Argument::rows, "rows", -1, -1000, number_max},
+    {Argument::cols, "cols", -1, -1000, number_max},
+    {Argument::bytes, "bytes", -1, -1, number_max},
+    {Argument::capacity, "capacity", -1, -2, elements_max},
+    {Argument::tensor, "tensor", 13, -1000, 1000},
+    {Argument::id, "id", 0, 0, 1'000'000},
+    {Argument::buffer, "buffer", 0, 0, 1'000'000},
+    {Argument::offset, "offset", 0, 0, number_max},
+}};
+
+std::string field(std::string_view name, int64_t value, std::string_view expected) {
+  return std::string(name) + " is " + std::to_string(value) + ", expected " + std::string(expected);
+}
+
+bool streams(CallKind kind) {
+  return kind == CallKind::step || kind == CallKind::run || kind == CallKind::forward ||
+         kind == CallKind::recurrent;
+}
+
+int64_t tokens_of(const Call& call) {
+  return call.kind == CallKind::step ? 1 : std::max<int64_t>(0, call.at(Argument::tokens));
+}
+
+// a b, or elements_max + 1 where that is more than elements_max.
+int64_t product(int64_t a, int64_t b) {
+  return a != 0 && b > elements_max / a ? elements_max + 1 : a * b;
+}
+
+// How many numbers a case needs, saturated just above elements_max.
+int64_t numbers_needed(const Case& c) {
+  const Shape& s = c.shape;
+  const int64_t k_dim = product(s.num_k_heads, s.head_k_dim);
+  const int64_t v_dim = product(s.num_v_heads, s.head_v_dim);
+  const int64_t conv_dim = std::min(2 * k_dim + v_dim, elements_max + 1);
+  const int64_t state = product(product(s.num_v_heads, s.head_k_dim), s.head_v_dim);
+  const int64_t rows = conv_dim + 2 * v_dim + 2 * s.num_v_heads;
+  const int64_t layer = product(std::min(rows, elements_max + 1), s.hidden_size) +
+                        product(conv_dim, s.conv_kernel) + state;
+  const int64_t token = std::max({s.hidden_size, conv_dim, product(s.num_v_heads, s.head_k_dim)});
+  const int64_t pool = product(product(c.pool.slots, state + c.pool.gap), 1) + c.pool.offset;
+  const int64_t matrix = product(c.rows, c.cols);
+  const int64_t layers = c.subject == Subject::layer ? s.num_layers : 1;
+  return product(std::min(layer, elements_max + 1), layers) + product(token, c.tokens) + pool +
+         matrix;
+}
+
+std::string why_invalid_matrix(const Case& c) {
+  const bool has_matrix = c.subject == Subject::in_proj || c.subject == Subject::out_proj ||
+                          c.subject == Subject::dequant;
+  if (!has_matrix) {
+    return c.rows != 0 || c.cols != 0 ? "matrix belongs to in_proj, out_proj and dequant" : "";
+  }
+  if (c.rows < 1 || c.rows > elements_max) return field("rows", c.rows, "1 or more");
+  if (c.cols < 1 || c.cols > elements_max) return field("cols", c.cols, "1 or more");
+  const bool tiled = c.subject == Subject::dequant || c.weights == Weights::q4;
+  if (tiled && c.rows % 4 != 0) return field("rows", c.rows, "a multiple of 4");
+  if (tiled && c.cols % 32 != 0) return field("cols", c.cols, "a multiple of 32");
+  return "";
+}
+
+std::string why_invalid_q4_layer(const Shape& s) {
+  const std::string_view multiple_of_4 = "a multiple of 4 for 4-bit weights";
+  const std::string_view multiple_of_32 = "a multiple of 32 for 4-bit weights";
+  if (s.hidden_size % 32 != 0) return field("hidden_size", s.hidden_size, multiple_of_32);
+  if (s.v_dim() % 32 != 0) return field("num_v_heads head_v_dim", s.v_dim(), multiple_of_32);
+  if (s.conv_dim() % 4 != 0) return field("conv_dim", s.conv_dim(), multiple_of_4);
+  return "";
+}
+
+std::string why_invalid_calls(const Case& c) {
+  if (c.calls.size() > calls_max) {
+    return field("number of calls", static_cast<int64_t>(c.calls.size()), "at most 4096");
+  }
+  const std::vector<int64_t> first = first_tokens(c);
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    const Call& call = c.calls[i];
+    const std::string where =
+        "call " + std::to_string(i + 1) + ", " + std::string(name_of(call.kind)) + ": ";
+    for (const auto& [argument, value] : call.given) {
+      const ArgumentRule& rule = rule_of(argument);
+      if (!takes(call.kind, argument)) return where + "takes no " + std::string(rule.name);
+      if (value < rule.low || value > rule.high) {
+        return where + field(rule.name, value,
+                             std::to_string(rule.low) + " to " + std::to_string(rule.high));
+      }
+    }
+    for (const std::string& name : call.omit) {
+      if (std::find(std::begin(omissible), std::end(omissible), name) == std::end(omissible)) {
+        return where + "omit: no call has a pointer of this name";
+      }
+    }
+    if (call.at(Argument::weights) >= c.shape.num_layers) {
+      return where + field("weights", call.at(Argument::weights), "less than num_layers");
+    }
+    if (streams(call.kind) && first[i] + tokens_of(call) > c.tokens) {
+      return where + field("last token", first[i] + tokens_of(call),
+                           "at most tokens, " + std::to_string(c.tokens));
+    }
+  }
+  return "";
+}
+
+// The case with one change, if that makes a valid one.
+template <class Change>
+void offer(const Case& c, std::vector<Case>& near, Change change) {
+  Case other = c;
+  change(other);
+  if (why_invalid(other).empty()) near.push_back(std::move(other));
+}
+
+void offer_dimensions(const Case& c, std::vector<Case>& near) {
+  int64_t Shape::*const dimensions[] = {
+      &Shape::hidden_size, &Shape::num_k_heads, &Shape::head_k_dim, &Shape::num_v_heads,
+      &Shape::head_v_dim,  &Shape::conv_kernel, &Shape::num_layers};
+  for (int64_t Shape::*const dimension : dimensions) {
+    const int64_t now = c.shape.*dimension;
+    for (const int64_t smaller : {int64_t{1}, now / 2, now - 1}) {
+      if (smaller < 1 || smaller >= now) continue;
+      offer(c, near, [&](Case& other) {
+        other.shape.*dimension = smaller;
+        other.numbers.clear();
+      });
+    }
+  }
+  for (int64_t Case::*const dimension : {&Case::rows, &Case::cols}) {
+    if (c.*dimension < 2) continue;
+    offer(c, near, [&](Case& other) {
+      other.*dimension = c.*dimension / 2;
+      other.numbers.clear();
+    });
+  }
+}
+
+void offer_fewer_calls(const Case& c, std::vector<Case>& near) {
+  const size_t count = c.calls.size();
+  // Halves first, then ever smaller pieces, as delta debugging does.
+  for (size_t piece = (count + 1) / 2; piece > 0 && count > 1; piece /= 2) {
+    for (size_t begin = 0; begin < count; begin += piece) {
+      offer(c, near, [&](Case& other) {
+        const auto from = other.calls.begin() + static_cast<std::ptrdiff_t>(begin);
+        const size_t end = std::min(count, begin + piece);
+        other.calls.erase(from, other.calls.begin() + static_cast<std::ptrdiff_t>(end));
+      });
+    }
+    if (count > 64) break;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Subject subject) { return subject_names[static_cast<size_t>(subject)]; }
+
+std::optional<Subject> subject_named(std::string_view name) {
+  const auto at = std::find(subject_names.begin(), subject_names.end(), name);
+  if (at == subject_names.end()) return std::nullopt;
+  return static_cast<Subject>(at - subject_names.begin());
+}
+
+std::optional<Operator> operator_of(Subject subject) {
+  if (subject == Subject::layer) return std::nullopt;
+  if (subject == Subject::recurrent) return Operator::delta_rule;
+  return static_cast<Operator>(static_cast<int>(subject) - 1);
+}
+
+std::string_view name_of(Weights weights) { return weights == Weights::q4 ? "q4" : "f32"; }
+
+std::string_view name_of(CallKind kind) { return call_names[static_cast<size_t>(kind)]; }
+
+const ArgumentRule& rule_of(Argument argument) { return rules[static_cast<size_t>(argument)]; }
+
+bool takes(CallKind kind, Argument argument) {
+  using A = Argument;
+  const auto any_of = [argument](std::initializer_list<Argument> list) {
+    return std::find(list.begin(), list.end(), argument) != list.end();
+  };
+  if (argument == A::read_layer) return true;
+  switch (kind) {
+    case CallKind::load_layer_f32:
+      return any_of({A::layer, A::weights});
+    case CallKind::unload_layer:
+    case CallKind::reset:
+      return any_of({A::layer});
+    case CallKind::pool_init:
+      return any_of({A::bytes});
+    case CallKind::pool_put:
+      return any_of({A::weights, A::matrix, A::key, A::rows, A::cols});
+    case CallKind::pool_get:
+      return any_of({A::weights, A::matrix, A::key, A::capacity});
+    case CallKind::bind_q4:
+      return any_of({A::layer, A::key_qkv, A::key_z, A::key_out});
+    case CallKind::step:
+      return any_of({A::layer, A::first_token});
+    case CallKind::run:
+      return any_of({A::layer, A::first_token, A::tokens});
+    case CallKind::forward:
+      return any_of({A::first_token, A::tokens});
+    case CallKind::read:
+      return any_of({A::layer, A::tensor, A::capacity});
+    case CallKind::state_export:
+      return any_of({A::layer, A::id, A::capacity});
+    case CallKind::state_import:
+      return any_of({A::layer, A::id, A::bytes});
+    case CallKind::snapshot:
+      return any_of({A::layer, A::id});
+    case CallKind::rollback:
+      return any_of({A::id});
+    case CallKind::recurrent:
+      return any_of({A::first_token, A::tokens});
+    case CallKind::buffer_create:
+      return any_of({A::buffer, A::bytes});
+    case CallKind::buffer_write:
+    case CallKind::buffer_read:
+      return any_of({A::buffer, A::offset, A::bytes});
+    case CallKind::buffer_release:
+      return any_of({A::buffer});
+    case CallKind::pool_clear:
+    case CallKind::apply:
+    case CallKind::dequant:
+      return false;
+  }
+  return false;
+}
+
+int64_t Call::at(Argument argument) const {
+  const auto found = given.find(argument);
+  return found == given.end() ? rule_of(argument).unless_given : found->second;
+}
+
+Case Case::with_calls(std::vector<Call> other) const {
+  Case c = *this;
+  c.calls = std::move(other);
+  return c;
+}
+
+std::vector<Case> Case::neighbours() const {
+  std::vector<Case> near;
+  offer_fewer_calls(*this, near);
+  for (const int64_t fewer : {int64_t{1}, tokens / 2, tokens - 1}) {
+    if (fewer < 1 || fewer >= tokens) continue;
+    offer(*this, near, [&](Case& other) {
+      other.tokens = fewer;
+      other.numbers.clear();
+    });
+  }
+  offer_dimensions(*this, near);
+  for (const Knob& knob : knobs()) {
+    if (recipe.*knob.member == Recipe{}.*knob.member) continue;
+    offer(*this, near, [&](Case& other) { other.recipe.*knob.member = Recipe{}.*knob.member; });
+  }
+  for (const auto& [name, bits] : numbers) {
+    offer(*this, near, [&](Case& other) { other.numbers.erase(name); });
+  }
+  if (!(pool == PoolLayout{})) offer(*this, near, [](Case& other) { other.pool = {}; });
+  if (weights == Weights::q4) offer(*this, near, [](Case& other) { other.weights = Weights::f32; });
+  return near;
+}
+
+std::string why_invalid(const Case& c) {
+  const std::string shape = why_invalid(c.shape);
+  if (!shape.empty()) return shape;
+  if (c.tokens < 0 || c.tokens > elements_max) return field("tokens", c.tokens, "0 or more");
+  if (c.pool.slots < 1 || c.pool.slots > elements_max) {
+    return field("slots", c.pool.slots, "1 or more");
+  }
+  if (c.pool.offset < 0 || c.pool.offset > elements_max) {
+    return field("offset", c.pool.offset, "0 or more");
+  }
+  if (c.pool.gap < 0 || c.pool.gap > elements_max) return field("gap", c.pool.gap, "0 or more");
+  for (const Knob& knob : knobs()) {
+    const int64_t value = c.recipe.*knob.member;
+    if (value < knob.low || value > knob.high) {
+      return field(knob.name, value, std::to_string(knob.low) + " to " + std::to_string(knob.high));
+    }
+  }
+  const std::string matrix = why_invalid_matrix(c);
+  if (!matrix.empty()) return matrix;
+  if (c.subject == Subject::layer && c.weights == Weights::q4) {
+    const std::string q4 = why_invalid_q4_layer(c.shape);
+    if (!q4.empty()) return q4;
+  }
+  if (numbers_needed(c) > elements_max) return "the case needs more than 2^27 numbers";
+  size_t explicit_numbers = 0;
+  for (const auto& [name, bits] : c.numbers) explicit_numbers += bits.size();
+  if (explicit_numbers > explicit_numbers_max) return "more than 2^20 explicit numbers";
+  return why_invalid_calls(c);
+}
+
+}  // namespace gdn

@@ -1,0 +1,67 @@
+// The calls of a case that are always the same: set-up, one step a token, and whose token is next.
+#include <algorithm>
+
+#include "reference/case.h"
+
+namespace gdn {
+namespace {
+
+Call call_of(CallKind kind, std::map<Argument, int64_t> given) {
+  Call call;
+  call.kind = kind;
+  call.given = std::move(given);
+  return call;
+}
+
+}  // namespace
+
+std::vector<int64_t> first_tokens(const Case& c) {
+  std::vector<int64_t> first(c.calls.size(), 0);
+  // forward has a stream position of its own; no layer has this number.
+  constexpr int64_t all_layers = INT64_MIN;
+  std::map<int64_t, int64_t> next;
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    const Call& call = c.calls[i];
+    const bool whole_stack = call.kind == CallKind::forward || call.kind == CallKind::recurrent;
+    if (call.kind != CallKind::step && call.kind != CallKind::run && !whole_stack) continue;
+    int64_t& position = next[whole_stack ? all_layers : call.at(Argument::layer)];
+    const int64_t given = call.at(Argument::first_token);
+    first[i] = given >= 0 ? given : position;
+    const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+    position = first[i] + std::max<int64_t>(0, tokens);
+  }
+  return first;
+}
+
+std::vector<Call> setup_calls(const Case& c) {
+  std::vector<Call> calls;
+  const bool q4 = c.weights == Weights::q4;
+  for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
+    Call load = call_of(CallKind::load_layer_f32, {});
+    if (layer > 0) load.given[Argument::layer] = layer;
+    if (q4) load.omit = {"qkv", "z", "out"};
+    calls.push_back(std::move(load));
+  }
+  if (!q4) return calls;
+  calls.push_back(call_of(CallKind::pool_init, {}));
+  for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
+    for (int64_t matrix = 0; matrix < 3; ++matrix) {
+      calls.push_back(
+          call_of(CallKind::pool_put, {{Argument::weights, layer}, {Argument::matrix, matrix}}));
+    }
+    calls.push_back(call_of(CallKind::bind_q4, {{Argument::layer, layer}}));
+  }
+  return calls;
+}
+
+std::vector<Call> stepped_calls(const Case& c) {
+  std::vector<Call> calls = setup_calls(c);
+  for (int64_t t = 0; t < c.tokens; ++t) {
+    Call step = call_of(CallKind::step, {});
+    for (int i = 0; i < tensor_count; ++i) step.reads.insert(static_cast<Tensor>(i));
+    calls.push_back(std::move(step));
+  }
+  return calls;
+}
+
+}  // namespace gdn
