@@ -8,8 +8,10 @@
 
 namespace gdn {
 
+// Not finite where a factor is not: NaN or infinite by IEEE's rules for sums, radius 0, sum_abs
+// infinite. Finite factors whose sum lies beyond double give an infinity and an infinite radius.
 struct ExactDot {
-  double value = 0;    // within `radius` of sum(x_i w_i); NaN or infinite by IEEE's rules for sums
+  double value = 0;    // within `radius` of sum(x_i w_i)
   double radius = 0;   // proven; at most 2^-40 sum_abs, else the sum is taken in multiprecision
   double sum_abs = 0;  // sum |x_i w_i|, rounded up: never below the exact one
 };
@@ -18,6 +20,10 @@ struct ExactDot {
 ExactDot exact_dot(std::span<const float> w, std::span<const float> x);
 ExactDot exact_dot(std::span<const float> w, std::span<const double> x);
 
+// The same by 50 digits, slowly: what exact_dot falls back to. Factors must be finite. Its radius
+// is above 2^-40 sum_abs only where sum_abs is below 2^-1030, at the end of double's range.
+ExactDot multiprecision_dot(std::span<const float> w, std::span<const double> x);
+
 // Rows of a row-major [rows, cols] matrix, on all cores; results do not depend on their number.
 void exact_matvec(const float* w, int64_t rows, int64_t cols, std::span<const float> x,
                   std::span<ExactDot> out);
@@ -25,4 +31,3 @@ void exact_matvec(const float* w, int64_t rows, int64_t cols, std::span<const do
                   std::span<ExactDot> out);
 
 }  // namespace gdn
-
