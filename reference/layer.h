@@ -31,7 +31,7 @@ struct LayerInputs {
   Dialect dialect;
   LayerWeights weights;
   std::vector<std::vector<float>> h;  // [T][hidden_size]
-  std::vector<int64_t> calls;         // tokens in each call; sums to T
+  std::vector<int64_t> calls;         // tokens in each call; sums to T; empty: one each
 };
 
 // Tensors of one token, as read back from an engine or captured; any may be absent.
@@ -40,8 +40,8 @@ using TokenExpectation = std::map<Tensor, Bounded>;
 
 // The local check: each tensor from what the engine itself fed the operator that makes it. A
 // tensor whose inputs are absent from `seen` is absent from the result, with two exceptions, both
-// stated in layer.cpp: absent Q and K are taken from CONV through qk_norm with their bound, and a
-// recurrence whose state was not read back at each token is judged with the running bound.
+// stated in layer_local.cpp: absent Q and K are taken from CONV through qk_norm with their bound,
+// and a recurrence whose state was not read back at each token is judged with the running bound.
 std::vector<TokenExpectation> expect_local(const LayerInputs& inputs,
                                            const std::vector<TokenTensors>& seen,
                                            const Contract& contract);
