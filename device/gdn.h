@@ -9,6 +9,8 @@
  *  - On a refused call or a failed allocation the engine's state is as it was before the call.
  *  - One thread per handle; handles are independent of each other.
  *  - Host arrays belong to the caller, are only read or written during the call, and are row-major.
+ *  - A null pointer is refused unless it is said to be allowed, or nothing would be read or written
+ *    through it. A refused call writes nothing through the caller's pointers.
  *  - Counts are of elements, sizes in bytes where the name says so. T = 0 is valid everywhere.
  *  - A function pointer may be NULL in a partial engine: the capability is missing. NULL is allowed
  *    for every entry but open, close, describe and last_error.
@@ -26,7 +28,15 @@ extern "C" {
 
 #define GDN_ABI_VERSION 1u
 
-typedef enum gdn_status {
+/* A caller may pass any int where an enumeration is expected, and is refused; in C++ that is only
+ * defined for an enumeration of a fixed type. */
+#ifdef __cplusplus
+#define GDN_FIXED_TYPE : int
+#else
+#define GDN_FIXED_TYPE
+#endif
+
+typedef enum gdn_status GDN_FIXED_TYPE {
   GDN_OK = 0,
   GDN_INVALID_ARGUMENT = 1, /* null, negative, out of range, wrong shape or count */
   GDN_UNSUPPORTED = 2,      /* a valid request that this engine does not serve */
@@ -54,7 +64,7 @@ typedef struct gdn_shape {
   float l2norm_eps;
 } gdn_shape;
 
-typedef enum gdn_format {
+typedef enum gdn_format GDN_FIXED_TYPE {
   GDN_F32 = 0,
   GDN_BF16 = 1,
   GDN_F16 = 2,
@@ -63,7 +73,7 @@ typedef enum gdn_format {
 } gdn_format;
 
 /* Of the last token that a layer processed. */
-typedef enum gdn_tensor {
+typedef enum gdn_tensor GDN_FIXED_TYPE {
   GDN_QKV = 0,   /* [conv_dim] raw projection */
   GDN_Z = 1,     /* [vh][vd] */
   GDN_A = 2,     /* [vh] */
@@ -82,7 +92,7 @@ typedef enum gdn_tensor {
 } gdn_tensor;
 #define GDN_TENSOR_COUNT 15
 
-typedef enum gdn_operator {
+typedef enum gdn_operator GDN_FIXED_TYPE {
   GDN_IN_PROJ = 0,
   GDN_GATES = 1,
   GDN_CONV_SILU = 2,
@@ -144,24 +154,24 @@ typedef struct gdn_view {
   int64_t stride[4];
 } gdn_view;
 
-typedef enum gdn_sequence_coding {
+typedef enum gdn_sequence_coding GDN_FIXED_TYPE {
   GDN_CUMULATIVE = 0,       /* int32 [N+1], starts at 0 */
   GDN_LENGTHS = 1,          /* int32 [N] */
   GDN_START_AND_LENGTHS = 2 /* int32 [N+1]: start, then lengths */
 } gdn_sequence_coding;
-typedef enum gdn_state_writes {
+typedef enum gdn_state_writes GDN_FIXED_TYPE {
   GDN_WRITE_FINAL = 0,      /* to the first slot index of the sequence */
   GDN_WRITE_EVERY_TOKEN = 1, /* token t to its own slot index */
   GDN_WRITE_LAST = 2        /* to `snapshots`, newest first */
 } gdn_state_writes;
-typedef enum gdn_padding {
+typedef enum gdn_padding GDN_FIXED_TYPE {
   GDN_NEGATIVE_SKIPS = 0,      /* state and output untouched */
   GDN_NEGATIVE_ZEROES = 1,     /* output 0 */
   GDN_NOT_POSITIVE_ZEROES = 2, /* slot <= 0: output 0 */
   GDN_SLOT_ZERO_IS_NULL = 3,   /* negative goes to slot 0, which is scratch */
   GDN_NO_PADDING = 4           /* a negative slot is an invalid argument */
 } gdn_padding;
-typedef enum gdn_qk_norm_form {
+typedef enum gdn_qk_norm_form GDN_FIXED_TYPE {
   GDN_QK_NORM_NONE = 0,
   GDN_QK_NORM_SUM_EPS = 1,
   GDN_QK_NORM_MAX = 2,
@@ -183,7 +193,7 @@ typedef struct gdn_recurrent_args {
   gdn_view beta;      /* [T][vh] */
   gdn_view o;         /* [T][vh][vd] out */
   gdn_view state;     /* [slots][vh][kd][vd] or [slots][vh][vd][kd], by state_is_vk; in and out */
-  gdn_view snapshots; /* [K][N] states like `state`, for GDN_WRITE_LAST */
+  gdn_view snapshots; /* [K N] states like `state`, for GDN_WRITE_LAST; of n the k-th is k N + n */
   int64_t num_snapshots;
   gdn_sequence_coding sequence_coding;
   gdn_view sequences; /* int32, by sequence_coding; absent: one sequence of T tokens */
@@ -249,11 +259,11 @@ typedef struct gdn_api {
   gdn_status (*pool_init)(gdn_engine *, uint64_t capacity_bytes);
   gdn_status (*pool_put)(gdn_engine *, uint64_t key, int64_t rows, int64_t cols,
                          const void *tiles);
-  /* The bytes as they were put. dst NULL asks for the size alone. */
+  /* The bytes as they were put. dst NULL asks for the size alone; else size_bytes may be NULL. */
   gdn_status (*pool_get)(gdn_engine *, uint64_t key, void *dst, uint64_t capacity_bytes,
                          uint64_t *size_bytes);
   gdn_status (*pool_clear)(gdn_engine *);
-  /* All or nothing. The layer must be loaded without f32 projections. */
+  /* All or nothing. The layer must be loaded without f32 projections; a bound one is bound anew. */
   gdn_status (*bind_q4)(gdn_engine *, int64_t layer, uint64_t key_qkv, uint64_t key_z,
                         uint64_t key_out);
 
@@ -264,19 +274,22 @@ typedef struct gdn_api {
   gdn_status (*forward)(gdn_engine *, int64_t T, const float *h, float *out);
 
   gdn_status (*reset)(gdn_engine *, int64_t layer_or_all); /* state and history to zero */
-  /* *count: elements of the tensor; dst NULL asks for it alone. Before a first token after open,
-   * reset, unload, import or rollback S and HIST can be read, the others are GDN_NO_TOKEN. */
+  /* *count: elements of the tensor; dst NULL asks for it alone, at any time; else count may be
+   * NULL. Before a first token after open, reset, unload, import or rollback S and HIST can be
+   * read, the others are GDN_NO_TOKEN; without options.observe they are GDN_UNSUPPORTED. */
   gdn_status (*read)(gdn_engine *, int64_t layer, gdn_tensor, float *dst, int64_t capacity,
                      int64_t *count);
 
-  /* A header (magic "GDNS", version, shape), S canonical and HIST, little endian. dst NULL asks for
-   * the size alone. Import refuses another shape or a damaged header. */
+  /* "GDNS", uint32 version 1, int64 hidden_size, kh, kd, vh, vd, ck; then S canonical and HIST in
+   * float32; little endian. dst NULL asks for the size alone; else size_bytes may be NULL. Import
+   * refuses another shape, size or version. */
   gdn_status (*state_export)(gdn_engine *, int64_t layer, void *dst, uint64_t capacity_bytes,
                              uint64_t *size_bytes);
   gdn_status (*state_import)(gdn_engine *, int64_t layer, const void *src, uint64_t size_bytes);
 
-  /* Restores S and HIST and drops later snapshots. Beyond options.snapshots the oldest goes;
-   * reset, unload and import drop those that hold the layer. Ids are never used twice. */
+  /* Rollback restores S and HIST and drops later snapshots, not its own. Beyond options.snapshots
+   * the oldest goes; reset, unload and import drop those that hold the layer. Ids are never used
+   * twice. */
   gdn_status (*snapshot)(gdn_engine *, int64_t layer_or_all, uint64_t *id);
   gdn_status (*rollback)(gdn_engine *, uint64_t id);
 

@@ -1,0 +1,76 @@
+// What mutants are made of. A numeric mutant is the twin with one entry of its operators replaced,
+// twin_with. A host-state mutant is the twin's table of calls with one wrapped; it forwards
+// everything and reaches state through public calls alone.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "device/engines/registry.h"
+#include "device/gdn.h"
+#include "device/twin/engine.h"
+
+namespace gdn::mutants {
+
+// The twin's calls with `entry` of its operators replaced by `wrong`.
+template <auto entry, auto wrong>
+const gdn_api& twin_with(const char* name) {
+  static const twin::TwinOperators operators = [] {
+    twin::TwinOperators table = twin::twin_operators;
+    table.*entry = wrong;
+    return table;
+  }();
+  static const gdn_api api = twin::twin_api(
+      name, [](const gdn_shape* shape, const gdn_options* options, gdn_engine** engine) {
+        return twin::twin_open(operators, shape, options, engine);
+      });
+  return api;
+}
+
+// The right twin, as any caller sees it.
+inline const gdn_api& right_twin() {
+  static const gdn_api api = twin::twin_api(
+      "twin", [](const gdn_shape* shape, const gdn_options* options, gdn_engine** engine) {
+        return twin::twin_open(twin::twin_operators, shape, options, engine);
+      });
+  return api;
+}
+
+// The exported state of a layer; empty where there is no such layer.
+inline std::vector<uint8_t> exported(gdn_engine* engine, int64_t layer) {
+  uint64_t bytes = 0;
+  if (right_twin().state_export(engine, layer, nullptr, 0, &bytes) != GDN_OK) return {};
+  std::vector<uint8_t> state(bytes);
+  right_twin().state_export(engine, layer, state.data(), bytes, &bytes);
+  return state;
+}
+
+// Every layer's exported state, or that of one.
+inline std::vector<std::vector<uint8_t>> exported_layers(gdn_engine* engine) {
+  std::vector<std::vector<uint8_t>> states;
+  for (int64_t layer = 0;; ++layer) {
+    states.push_back(exported(engine, layer));
+    if (states.back().empty()) break;
+  }
+  states.pop_back();
+  return states;
+}
+
+// Elements of a tensor of a layer.
+inline int64_t count_of(gdn_engine* engine, gdn_tensor tensor) {
+  int64_t count = 0;
+  right_twin().read(engine, 0, tensor, nullptr, 0, &count);
+  return count;
+}
+
+// Puts the history of `before` back into a layer; S stays as it is now.
+inline void restore_history(gdn_engine* engine, int64_t layer, const std::vector<uint8_t>& before) {
+  std::vector<uint8_t> now = exported(engine, layer);
+  const auto bytes = static_cast<size_t>(count_of(engine, GDN_HIST)) * sizeof(float);
+  if (bytes == 0) return;
+  std::memcpy(now.data() + now.size() - bytes, before.data() + before.size() - bytes, bytes);
+  right_twin().state_import(engine, layer, now.data(), now.size());
+}
+
+}  // namespace gdn::mutants
