@@ -103,7 +103,7 @@ inline double error_ulp(float got, const Truth& truth) {
 // Equal bits; every NaN must be the canonical one.
 inline bool correctly_rounded(float got, const Truth& truth) {
   const uint32_t want =
-      std::isnan(truth.nearest) ? 0x7fc00000U : std::bit_cast<uint32_t>(truth.nearest);
+      std::isnan(truth.nearest) ? canonical_nan : std::bit_cast<uint32_t>(truth.nearest);
   return std::bit_cast<uint32_t>(got) == want;
 }
 
