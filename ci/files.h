@@ -1,0 +1,22 @@
+// Writing results: whole or not at all, so that an interrupted run never leaves half a file.
+#pragma once
+
+#include <string>
+
+namespace gdn {
+
+// Why a file could not be written there, or an empty string. Leaves nothing behind.
+std::string why_not_writable(const std::string& path);
+
+// Writes beside the path, then renames. Returns what went wrong, or an empty string.
+std::string write_whole(const std::string& path, const std::string& content);
+
+// Replaces what stands between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a file
+// that exists. Returns what went wrong, or an empty string.
+std::string replace_part(const std::string& path, const std::string& name,
+                         const std::string& content);
+
+// Text as one word of a shell command.
+std::string shell_word(const std::string& text);
+
+}  // namespace gdn

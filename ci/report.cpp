@@ -1,0 +1,195 @@
+// The report of `verify` as text and Markdown.
+#include "ci/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ci/table.h"
+
+namespace gdn {
+namespace {
+
+std::string figure(double value) {
+  if (value == 0) return "0";
+  return value >= 0.01 && value < 1e5 ? fmt::format("{:.3g}", value) : fmt::format("{:.2e}", value);
+}
+
+std::string place(const Judgement& row) {
+  if (row.verdict.elements == 0) return "-";
+  return row.tokens > 1 ? fmt::format("token {} [{}]", row.worst_token, row.verdict.worst_index)
+                        : fmt::format("[{}]", row.verdict.worst_index);
+}
+
+std::string elements(const Verdict& verdict) {
+  if (verdict.undecided == 0) return fmt::format("{}", verdict.elements);
+  return fmt::format("{} ({} undecided)", verdict.elements, verdict.undecided);
+}
+
+Table table_of(const VerifyReport& report) {
+  Table table{{"source", "scope", "operator", "tensor", "elements", "worst ulp", "error/bound",
+               "where", "verdict"},
+              {}};
+  for (const VerifyRow& row : report.rows) {
+    const Judgement& judged = row.judgement;
+    table.rows.push_back({judged.source, std::string(name_of(row.scope)),
+                          std::string(name_of(judged.op)), judged.tensor, elements(judged.verdict),
+                          figure(judged.verdict.worst_ulp), figure(judged.verdict.worst_ratio),
+                          place(judged), std::string(name_of(judged.verdict.outcome))});
+  }
+  return table;
+}
+
+std::string contracts_line(const VerifyReport& report) {
+  std::string line;
+  if (!report.capture_contract.empty()) {
+    line += fmt::format("capture judged as {} in dialect {}", report.capture_contract,
+                        report.capture_dialect);
+  }
+  if (!report.engine_contract.empty()) {
+    line += fmt::format("{}engine {} by its contract {}", line.empty() ? "" : "; ", report.engine,
+                        report.engine_contract);
+  }
+  return line;
+}
+
+// What is not green, a line each, then the notes.
+std::vector<std::string> remarks(const VerifyReport& report, const std::string& command) {
+  std::vector<std::string> lines;
+  bool replay = false;
+  for (const VerifyRow& row : report.rows) {
+    const Judgement& judged = row.judgement;
+    if (judged.verdict.holds()) continue;
+    replay = true;
+    lines.push_back(fmt::format("{}: {} {} {} {}: {}", name_of(judged.verdict.outcome),
+                                judged.source, name_of(row.scope), name_of(judged.op),
+                                judged.tensor, judged.verdict.detail));
+  }
+  if (replay) lines.push_back("replay: " + command);
+  for (const std::string& note : report.notes) lines.push_back("note: " + note);
+  return lines;
+}
+
+}  // namespace
+
+Tally tally_of(const std::vector<VerifyReport>& reports) {
+  Tally tally;
+  for (const VerifyReport& report : reports) {
+    for (const VerifyRow& row : report.rows) {
+      switch (row.judgement.verdict.outcome) {
+        case Outcome::holds:
+          ++tally.holds;
+          break;
+        case Outcome::fails:
+          ++tally.fails;
+          break;
+        case Outcome::suspicious:
+          ++tally.suspicious;
+          break;
+        case Outcome::undecided:
+          ++tally.undecided;
+          break;
+        case Outcome::not_applicable:
+          ++tally.not_applicable;
+          break;
+        case Outcome::engine_error:
+          ++tally.engine_errors;
+          break;
+      }
+    }
+  }
+  return tally;
+}
+
+std::string as_text(const Tally& tally) {
+  std::string text = fmt::format("{} hold, {} fail", tally.holds, tally.fails);
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  };
+  add(tally.suspicious, "suspicious");
+  add(tally.undecided, "undecided");
+  add(tally.not_applicable, "not applicable");
+  add(tally.engine_errors, "engine errors");
+  return text;
+}
+
+ExitStatus status_of(const Tally& tally) {
+  if (tally.fails > 0) return exit_fails;
+  if (tally.engine_errors > 0) return exit_engine_failed;
+  return tally.holds > 0 ? exit_ok : exit_fails;
+}
+
+std::string as_text(const VerifyReport& report, const std::string& command) {
+  std::string text = fmt::format("{}\n{}, {}\n", report.path, report.format, report.source);
+  const std::string contracts = contracts_line(report);
+  if (!contracts.empty()) text += contracts + "\n";
+  text += "\n" + as_text(table_of(report));
+  const std::vector<std::string> lines = remarks(report, command);
+  if (!lines.empty()) text += "\n";
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts& facts) {
+  const Tally tally = tally_of(reports);
+  std::string text = fmt::format("# deltaproof: {}\n\n", status_of(tally) == exit_ok
+                                                             ? "every verdict holds or is counted"
+                                                             : "not all that was judged holds");
+  text += fmt::format("{}, in {} files, with engine {}, in {:.1f} s by deltaproof {}.\n\n    {}\n",
+                      as_text(tally), reports.size(), facts.engine, facts.seconds, facts.version,
+                      facts.command);
+  text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
+  for (const VerifyReport& report : reports) {
+    text += fmt::format("\n## {}\n\n{}, {}. {}\n\n", report.path, report.format, report.source,
+                        contracts_line(report));
+    text += as_markdown(table_of(report));
+    const std::vector<std::string> lines = remarks(report, facts.command);
+    if (!lines.empty()) text += "\n";
+    for (const std::string& line : lines) text += "* " + line + "\n";
+  }
+  return text;
+}
+
+std::string worst_by_operator(const std::vector<VerifyReport>& reports) {
+  struct Worst {
+    double ratio = -1;
+    std::string file;
+    size_t elements = 0;
+  };
+  std::vector<std::string> keys;  // in the order of first appearance: operators keep theirs
+  std::map<std::string, Worst> worst;
+  for (const VerifyReport& report : reports) {
+    const std::string file = report.path.substr(report.path.find_last_of('/') + 1);
+    for (const VerifyRow& row : report.rows) {
+      const Judgement& judged = row.judgement;
+      const std::string key = fmt::format("{} | {} | {} | {}", name_of(judged.op), judged.tensor,
+                                          judged.source, name_of(row.scope));
+      Worst& entry = worst[key];
+      if (entry.ratio < 0) keys.push_back(key);
+      entry.elements += judged.verdict.elements;
+      if (judged.verdict.worst_ratio > entry.ratio) {
+        entry.ratio = judged.verdict.worst_ratio;
+        entry.file = file;
+      }
+    }
+  }
+  std::stable_sort(keys.begin(), keys.end(), [](const std::string& a, const std::string& b) {
+    const auto rank = [](const std::string& key) {
+      const auto op = operator_named(key.substr(0, key.find(' ')));
+      return op ? static_cast<int>(*op) : 0;
+    };
+    return rank(a) < rank(b);
+  });
+  std::string text =
+      "| operator | tensor | source | scope | elements | worst error/bound | in |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const std::string& key : keys) {
+    const Worst& entry = worst[key];
+    text += fmt::format("| {} | {} | {} | {} |\n", key, entry.elements, figure(entry.ratio),
+                        entry.file);
+  }
+  return text;
+}
+
+}  // namespace gdn

@@ -1,0 +1,42 @@
+// What `verify` found, as text for a terminal, as Markdown and as JSON: every figure that the table
+// shows stands in the JSON too. docs/report.md documents the JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ci/exit_status.h"
+#include "invariants/harness/verify.h"
+
+namespace gdn {
+
+inline constexpr int report_version = 1;
+
+// Counts of verdicts, over all rows of all files.
+struct Tally {
+  size_t holds = 0, fails = 0, suspicious = 0, undecided = 0, not_applicable = 0;
+  size_t engine_errors = 0;
+};
+Tally tally_of(const std::vector<VerifyReport>& reports);
+// "12 hold, 0 fail, ...": what is not green is named only where there is some.
+std::string as_text(const Tally& tally);
+ExitStatus status_of(const Tally& tally);
+
+// One file: what it is, one table, and below it a line for each row that does not hold. `command`
+// replays the file.
+std::string as_text(const VerifyReport& report, const std::string& command);
+
+struct RunFacts {
+  std::string command;  // replays the whole run
+  std::string engine;
+  std::string version;
+  double seconds = 0;
+};
+std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts& facts);
+std::string as_json(const std::vector<VerifyReport>& reports, const RunFacts& facts);
+
+// The worst error/bound by operator and tensor over all files, a table in Markdown, for the part of
+// a document between the markers `<!-- worst error/bound: begin -->` and `... end -->`.
+std::string worst_by_operator(const std::vector<VerifyReport>& reports);
+
+}  // namespace gdn

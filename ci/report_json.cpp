@@ -1,0 +1,73 @@
+// The report of `verify` as JSON.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ci/report.h"
+
+namespace gdn {
+namespace {
+
+using nlohmann::ordered_json;
+
+// JSON has no infinity and no NaN: they are spelled as strings.
+ordered_json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+ordered_json json_of(const VerifyRow& row) {
+  const Judgement& judged = row.judgement;
+  return {{"source", judged.source},
+          {"scope", name_of(row.scope)},
+          {"operator", name_of(judged.op)},
+          {"tensor", judged.tensor},
+          {"tokens", judged.tokens},
+          {"elements", judged.verdict.elements},
+          {"undecided", judged.verdict.undecided},
+          {"worst_ulp", number(judged.verdict.worst_ulp)},
+          {"worst_ratio", number(judged.verdict.worst_ratio)},
+          {"worst_token", judged.worst_token},
+          {"worst_index", judged.verdict.worst_index},
+          {"verdict", name_of(judged.verdict.outcome)},
+          {"detail", judged.verdict.detail}};
+}
+
+ordered_json json_of(const VerifyReport& report) {
+  ordered_json rows = ordered_json::array();
+  for (const VerifyRow& row : report.rows) rows.push_back(json_of(row));
+  return {{"path", report.path},
+          {"format", report.format},
+          {"source", report.source},
+          {"capture_contract", report.capture_contract},
+          {"capture_dialect", report.capture_dialect},
+          {"engine", report.engine},
+          {"engine_contract", report.engine_contract},
+          {"rows", rows},
+          {"notes", report.notes}};
+}
+
+}  // namespace
+
+std::string as_json(const std::vector<VerifyReport>& reports, const RunFacts& facts) {
+  const Tally tally = tally_of(reports);
+  ordered_json files = ordered_json::array();
+  for (const VerifyReport& report : reports) files.push_back(json_of(report));
+  const ordered_json root = {{"format", "deltaproof-report"},
+                             {"version", report_version},
+                             {"deltaproof", facts.version},
+                             {"command", facts.command},
+                             {"engine", facts.engine},
+                             {"seconds", facts.seconds},
+                             {"status", static_cast<int>(status_of(tally))},
+                             {"holds", tally.holds},
+                             {"fails", tally.fails},
+                             {"suspicious", tally.suspicious},
+                             {"undecided", tally.undecided},
+                             {"not_applicable", tally.not_applicable},
+                             {"engine_errors", tally.engine_errors},
+                             {"files", files}};
+  return root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gdn

@@ -1,0 +1,133 @@
+// `deltaproof verify`: captures judged, and an engine run on the same weights and inputs.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "ci/commands.h"
+#include "ci/files.h"
+#include "ci/report.h"
+#include "invariants/harness/verify.h"
+
+namespace gdn {
+namespace {
+
+constexpr const char* summary_part = "worst error/bound";
+
+// NAME[,dimension=value]...; nothing and *why where it is no dialect.
+std::optional<Dialect> parse_dialect(const std::string& text, std::string* why) {
+  const auto part_end = [&](size_t from) { return std::min(text.find(',', from), text.size()); };
+  size_t end = part_end(0);
+  std::optional<Dialect> dialect = dialect_named(text.substr(0, end));
+  if (!dialect) {
+    *why = fmt::format("--dialect: '{}' is not one of", text.substr(0, end));
+    for (const std::string_view name : dialect_names()) *why += fmt::format(" {}", name);
+    return std::nullopt;
+  }
+  while (end < text.size()) {
+    const size_t begin = end + 1;
+    end = part_end(begin);
+    const std::string part = text.substr(begin, end - begin);
+    const size_t equals = part.find('=');
+    *why = equals == std::string::npos
+               ? fmt::format("'{}' is not of the form dimension=value", part)
+               : set_dimension(*dialect, part.substr(0, equals), part.substr(equals + 1));
+    if (!why->empty()) {
+      *why = "--dialect: " + *why;
+      return std::nullopt;
+    }
+  }
+  return dialect;
+}
+
+std::string command_for(const VerifyCommand& command, const std::vector<std::string>& files) {
+  std::string text = "deltaproof verify";
+  for (const std::string& file : files) text += " " + shell_word(file);
+  text += " --engine " + shell_word(command.engine);
+  if (!command.dialect.empty()) text += " --dialect " + shell_word(command.dialect);
+  return text;
+}
+
+// One line on a terminal that is written over; nothing in a pipe.
+void show_progress(const std::string& path, std::string_view doing, double done) {
+  static const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (!terminal) return;
+  fmt::print(stderr, "\r\033[K{}: {} {:.0f} %", path, doing, done * 100);
+  std::fflush(stderr);
+}
+void clear_progress() {
+  if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\033[K");
+}
+
+ExitStatus write_reports(const VerifyCommand& command, const std::vector<VerifyReport>& reports,
+                         const RunFacts& facts) {
+  ExitStatus status = exit_ok;
+  const auto note = [&](const std::string& why) {
+    if (why.empty()) return;
+    fmt::print(stderr, "deltaproof: {}\n", why);
+    status = exit_infrastructure;
+  };
+  if (!command.json.empty()) note(write_whole(command.json, as_json(reports, facts)));
+  if (!command.markdown.empty()) note(write_whole(command.markdown, as_markdown(reports, facts)));
+  if (!command.summary.empty()) {
+    const std::string made = fmt::format("Written by `{} --summary {}`.\n\n", facts.command,
+                                         shell_word(command.summary));
+    note(replace_part(command.summary, summary_part, made + worst_by_operator(reports)));
+  }
+  return status;
+}
+
+ExitStatus refuse(const std::string& why, ExitStatus status) {
+  fmt::print(stderr, "deltaproof: {}\n", why);
+  return status;
+}
+
+}  // namespace
+
+ExitStatus run_verify(const VerifyCommand& command) {
+  std::string why;
+  const std::optional<EngineSource> engine = find_engine(command.engine, &why);
+  if (!engine) return refuse("--engine: " + why, exit_bad_input);
+  const Lab lab(*engine);
+  VerifyOptions options;
+  options.lab = &lab;
+  if (!command.dialect.empty()) {
+    options.dialect = parse_dialect(command.dialect, &why);
+    if (!options.dialect) return refuse(why, exit_bad_input);
+  }
+  for (const std::string& path : {command.json, command.markdown, command.summary}) {
+    if (path.empty()) continue;
+    if (why = why_not_writable(path); !why.empty()) return refuse(why, exit_infrastructure);
+  }
+
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<VerifyReport> reports;
+  std::string bad_file;
+  for (const std::string& file : command.files) {
+    options.progress = [&](std::string_view doing, double done) {
+      show_progress(file, doing, done);
+    };
+    std::optional<VerifyReport> report = verify_file(file, options, &bad_file);
+    clear_progress();
+    if (!report) break;
+    bad_file.clear();
+    fmt::print("{}{}", reports.empty() ? "" : "\n", as_text(*report, command_for(command, {file})));
+    std::fflush(stdout);
+    reports.push_back(std::move(*report));
+  }
+
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  const Tally tally = tally_of(reports);
+  if (!reports.empty()) {
+    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", as_text(tally), reports.size(),
+               reports.size() == 1 ? "" : "s", command.engine, spent.count());
+  }
+  const RunFacts facts{command_for(command, command.files), command.engine, version_text(),
+                       spent.count()};
+  const ExitStatus written = write_reports(command, reports, facts);
+  if (!bad_file.empty()) return refuse(bad_file, exit_bad_input);
+  return combined(status_of(tally), written);
+}
+
+}  // namespace gdn
