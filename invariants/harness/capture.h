@@ -40,8 +40,9 @@ struct LayerCapture {
 
 // gdn-trace-1. Arrays are row-major as in the file; those of one token lie together.
 struct TraceCapture {
-  Shape shape;      // hidden_size and conv_kernel mean nothing here and are 1
-  Dialect dialect;  // from the metadata
+  Shape shape;             // hidden_size and conv_kernel mean nothing here and are 1
+  Dialect dialect;         // from the metadata
+  bool is_triton = false;  // its source says that it is a Triton kernel
   int64_t tokens = 0;
   std::vector<float> q, k;                        // [T][kh][kd]
   std::vector<float> v;                           // [T][vh][vd]

@@ -120,9 +120,24 @@ TraceCapture read_trace_capture(CaptureFields& fields) {
   using Decay = Dialect::Decay;
   out.dialect.decay =
       out.gk.empty() ? Decay::per_head : (out.g.empty() ? Decay::per_channel : Decay::g_then_gk);
-  out.dialect.input_storage = storage_of(fields.file(), "v");
-  out.dialect.output_storage = storage_of(fields.file(), "o");
-  out.dialect.state_storage = storage_of(fields.file(), "final_state");
+  const auto stored = [&](const char* name) { return storage_of(fields.file(), name); };
+  out.dialect.input_storage = stored("v");
+  out.dialect.output_storage = stored("o");
+  out.dialect.state_storage = stored("final_state");
+  for (const char* name : {"q", "k", "beta"}) {
+    if (stored(name) != out.dialect.input_storage) {
+      fields.fail(fmt::format("tensor '{}' is stored unlike 'v', expected one format", name));
+    }
+  }
+  if (stored("initial_state") != out.dialect.state_storage) {
+    fields.fail("tensor 'initial_state' is stored unlike 'final_state', expected one format");
+  }
+  for (const char* name : {"g", "gk"}) {
+    if (stored(name) != Format::f32) {
+      fields.fail(fmt::format("tensor '{}' is stored in half precision, expected F32", name));
+    }
+  }
+  out.is_triton = fields.optional_text("source").value_or("").find("Triton") != std::string::npos;
   return out;
 }
 
