@@ -1,0 +1,198 @@
+// The GPU's half of platform.h, which includes it: the primitives as CUDA has them, at no cost.
+// Pointers are raw pointers in a struct, an element is a reference, a source place is nothing.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace gdn::inline on_cuda {
+
+struct Site {};
+GDN_DEVICE constexpr Site here() { return {}; }
+
+template <class T>
+struct global {
+  T* address;
+  template <class I>
+  GDN_DEVICE T& operator[](I i) const {
+    return address[i];
+  }
+  template <class I>
+  GDN_HOST_DEVICE global operator+(I n) const {
+    return {address + n};
+  }
+  template <std::same_as<const T> U>
+  GDN_HOST_DEVICE operator global<U>() const {
+    return {address};
+  }
+  GDN_HOST_DEVICE bool present() const { return address != nullptr; }
+};
+
+template <class T>
+struct shared {
+  T* address;
+  template <class I>
+  GDN_DEVICE T& operator[](I i) const {
+    return address[i];
+  }
+  template <class I>
+  GDN_DEVICE shared operator+(I n) const {
+    return {address + n};
+  }
+  template <class U>
+  requires std::is_same_v<U, const T> GDN_DEVICE operator shared<U>() const { return {address}; }
+};
+
+// The same bytes as elements of another type.
+template <class U, class T>
+GDN_DEVICE global<U> as(global<T> p) {
+  return {reinterpret_cast<U*>(p.address)};
+}
+template <class U, class T>
+GDN_DEVICE shared<U> as(shared<T> p) {
+  return {reinterpret_cast<U*>(p.address)};
+}
+
+#define GDN_SHARED(type, name, count)                  \
+  __shared__ __align__(16) type name##_storage[count]; \
+  const ::gdn::shared<type> name { name##_storage }
+
+template <class T>
+GDN_DEVICE shared<T> dynamic_shared(int64_t offset_bytes = 0, Site = {}) {
+  extern __shared__ __align__(16) unsigned char gdn_dynamic_shared_bytes[];
+  return {reinterpret_cast<T*>(gdn_dynamic_shared_bytes + offset_bytes)};
+}
+
+GDN_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+GDN_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
+GDN_DEVICE int block_index() { return static_cast<int>(blockIdx.x); }
+GDN_DEVICE int block_index_y() { return static_cast<int>(blockIdx.y); }
+GDN_DEVICE int block_count() { return static_cast<int>(gridDim.x); }
+GDN_DEVICE int block_count_y() { return static_cast<int>(gridDim.y); }
+
+GDN_DEVICE void barrier(Site = {}) { __syncthreads(); }
+GDN_DEVICE void syncwarp(uint32_t mask = full_mask, Site = {}) { __syncwarp(mask); }
+template <class T>
+GDN_DEVICE T shuffle(uint32_t mask, T value, int source, Site = {}) {
+  return __shfl_sync(mask, value, source);
+}
+template <class T>
+GDN_DEVICE T shuffle_xor(uint32_t mask, T value, int lane_bits, Site = {}) {
+  return __shfl_xor_sync(mask, value, lane_bits);
+}
+template <class T>
+GDN_DEVICE T shuffle_down(uint32_t mask, T value, int distance, Site = {}) {
+  return __shfl_down_sync(mask, value, static_cast<unsigned>(distance));
+}
+template <class T>
+GDN_DEVICE T shuffle_up(uint32_t mask, T value, int distance, Site = {}) {
+  return __shfl_up_sync(mask, value, static_cast<unsigned>(distance));
+}
+GDN_DEVICE uint32_t ballot(uint32_t mask, bool predicate, Site = {}) {
+  return __ballot_sync(mask, predicate);
+}
+
+// The machine's word of each access size.
+template <int bytes>
+struct WordOf;
+template <>
+struct WordOf<1> {
+  using type = unsigned char;
+};
+template <>
+struct WordOf<2> {
+  using type = unsigned short;
+};
+template <>
+struct WordOf<4> {
+  using type = unsigned int;
+};
+template <>
+struct WordOf<8> {
+  using type = uint2;
+};
+template <>
+struct WordOf<16> {
+  using type = uint4;
+};
+
+template <class T, int N>
+using PackOf = Pack<std::remove_const_t<T>, N>;
+template <class T, int N>
+using WordsOf = typename WordOf<sizeof(T) * N>::type;
+
+template <int N, class T>
+GDN_DEVICE const WordsOf<T, N>* word_at(T* p) {
+  return reinterpret_cast<const WordsOf<T, N>*>(p);
+}
+
+template <int N, template <class> class Pointer, class T>
+GDN_DEVICE PackOf<T, N> load(const Pointer<T>& p, int64_t i, Site = {}) {
+  return __builtin_bit_cast(PackOf<T, N>, *word_at<N>(p.address + i));
+}
+// Through the read-only path: nothing writes these bytes during the launch.
+template <int N, class T>
+GDN_DEVICE PackOf<T, N> load_read_only(global<T> p, int64_t i, Site = {}) {
+  return __builtin_bit_cast(PackOf<T, N>, __ldg(word_at<N>(p.address + i)));
+}
+// Read once: first to leave the cache.
+template <int N, class T>
+GDN_DEVICE PackOf<T, N> load_streaming(global<T> p, int64_t i, Site = {}) {
+  return __builtin_bit_cast(PackOf<T, N>, __ldcs(word_at<N>(p.address + i)));
+}
+template <int N, template <class> class Pointer, class T>
+GDN_DEVICE void store(const Pointer<T>& p, int64_t i, const Pack<T, N>& values, Site = {}) {
+  using Word = WordsOf<T, N>;
+  *reinterpret_cast<Word*>(p.address + i) = __builtin_bit_cast(Word, values);
+}
+
+template <template <class> class Pointer, class T>
+GDN_DEVICE T atomic_add(const Pointer<T>& p, int64_t i, std::type_identity_t<T> value, Site = {}) {
+  return atomicAdd(p.address + i, value);
+}
+
+GDN_DEVICE uint32_t float_bits(float x) { return __float_as_uint(x); }
+GDN_DEVICE float bits_float(uint32_t bits) { return __uint_as_float(bits); }
+GDN_DEVICE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+GDN_DEVICE float square_root(float x) { return __fsqrt_rn(x); }
+GDN_DEVICE int32_t dp4a(int32_t a, int32_t b, int32_t c) { return __dp4a(a, b, c); }
+GDN_DEVICE int32_t to_int_toward_zero(float x) { return __float2int_rz(x); }
+GDN_DEVICE int32_t to_int_nearest_even(float x) { return __float2int_rn(x); }
+GDN_DEVICE float round_half_away(float x) { return roundf(x); }
+
+GDN_DEVICE float widen_half(uint16_t half) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+  return x;
+}
+GDN_DEVICE uint16_t narrow_half(float x) {
+  uint16_t half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+
+template <auto kernel, class P, int threads_max>
+__global__ void __launch_bounds__(threads_max) entry(const __grid_constant__ P params) {
+  kernel(params);
+}
+
+// Queues a launch; the status is that of the launch itself, as cudaGetLastError gives it.
+template <auto kernel, int threads_max = 1024>
+cudaError_t launch(cudaStream_t stream, const LaunchShape& shape, const Params<kernel>& params) {
+  constexpr unsigned shared_bytes_without_asking = 48 * 1024;
+  auto* const function = entry<kernel, Params<kernel>, threads_max>;
+  if (shape.shared_bytes > shared_bytes_without_asking) {
+    const cudaError_t asked =
+        cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shape.shared_bytes));
+    if (asked != cudaSuccess) return asked;
+  }
+  function<<<dim3(shape.blocks, shape.blocks_y), shape.threads, shape.shared_bytes, stream>>>(
+      params);
+  return cudaGetLastError();
+}
+
+}  // namespace gdn::inline on_cuda

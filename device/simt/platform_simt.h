@@ -1,0 +1,275 @@
+// The simulator's half of platform.h, which includes it: the primitives as calls of the simulator.
+// An element is a small object that asks the simulator before it reads or writes; where the machine
+// makes no checks, that is one test of a flag.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "device/simt/machine.h"
+#include "device/simt/running.h"
+#include "device/simt/site.h"
+
+#define GDN_SIMT_INLINE [[gnu::always_inline]] inline
+
+namespace gdn::inline on_simt {
+
+using simt::here;
+using simt::Site;
+
+GDN_SIMT_INLINE void checked(const void* at, unsigned bytes, simt::Access access, simt::Space space,
+                             Site site) {
+  if (simt::running.checks) simt::check_access(at, bytes, access, space, site);
+}
+
+template <class E>
+concept AnElement = requires {
+  typename std::remove_cvref_t<E>::is_element;
+};
+
+// An index, and where it stands in the source; it may be an element itself: p[q[i]].
+struct Index {
+  template <std::integral I>
+  GDN_SIMT_INLINE constexpr Index(I index, const char* file = __builtin_FILE(),
+                                  int line = __builtin_LINE())
+      : value(static_cast<int64_t>(index)), site{file, line} {}
+  template <AnElement E>
+  GDN_SIMT_INLINE Index(E&& element, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE())
+      : value(static_cast<E&&>(element)), site{file, line} {}
+  int64_t value;
+  Site site;
+};
+
+// Where element n lies, by numbers: a wrong index must not be undefined before it is found wrong.
+template <class T>
+GDN_SIMT_INLINE T* element_address(T* base, int64_t n) {
+  const auto offset = static_cast<uintptr_t>(n) * sizeof(T);
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(base) + offset);
+}
+
+// What p[i] gives. Only good within its expression: `auto x = p[i]` cannot be used later, as it
+// would read then.
+template <class T, simt::Space space>
+class Element {
+ public:
+  using Value = std::remove_const_t<T>;
+  using is_element = void;
+  GDN_SIMT_INLINE Element(T* at, Site site) : at_(at), site_(site) {}
+
+  GDN_SIMT_INLINE operator Value() && {
+    checked(at_, sizeof(T), simt::Access::read, space, site_);
+    return *at_;
+  }
+  GDN_SIMT_INLINE void operator=(Value value) && {
+    checked(at_, sizeof(T), simt::Access::write, space, site_);
+    *at_ = value;
+  }
+  GDN_SIMT_INLINE void operator=(Element&& other) && {
+    static_cast<Element&&>(*this) = static_cast<Value>(static_cast<Element&&>(other));
+  }
+  GDN_SIMT_INLINE void operator+=(Value value) && { put(get() + value); }
+  GDN_SIMT_INLINE void operator-=(Value value) && { put(get() - value); }
+  GDN_SIMT_INLINE void operator*=(Value value) && { put(get() * value); }
+
+ private:
+  GDN_SIMT_INLINE Value get() { return static_cast<Element&&>(*this); }
+  GDN_SIMT_INLINE void put(Value value) { static_cast<Element&&>(*this) = value; }
+  T* at_;
+  Site site_;
+};
+
+template <class T, simt::Space where>
+struct Pointer {
+  static constexpr simt::Space space = where;
+  T* address;
+  GDN_SIMT_INLINE Element<T, where> operator[](Index i) const {
+    return {element_address(address, i.value), i.site};
+  }
+  template <class I>
+  GDN_SIMT_INLINE Pointer operator+(I n) const {
+    return {element_address(address, static_cast<int64_t>(n))};
+  }
+  template <std::same_as<const T> U>
+  GDN_SIMT_INLINE operator Pointer<U, where>() const {
+    return {address};
+  }
+  GDN_SIMT_INLINE bool present() const { return address != nullptr; }
+};
+
+template <class T>
+using global = Pointer<T, simt::Space::global>;
+template <class T>
+using shared = Pointer<T, simt::Space::shared>;
+
+template <class U, class T, simt::Space space>
+GDN_SIMT_INLINE Pointer<U, space> as(Pointer<T, space> p) {
+  return {reinterpret_cast<U*>(p.address)};
+}
+
+// One address a declaration and template instance; all threads of a block get the same memory.
+#define GDN_SHARED(type, name, count)                                                          \
+  static constexpr char name##_declaration = 0;                                                \
+  const ::gdn::shared<type> name {                                                             \
+    static_cast<type*>(                                                                        \
+        ::gdn::simt::shared_array(&name##_declaration, sizeof(type) * (count), ::gdn::here())) \
+  }
+
+template <class T>
+shared<T> dynamic_shared(int64_t offset_bytes = 0, Site = {}) {
+  auto* const bytes = static_cast<unsigned char*>(simt::dynamic_shared_bytes());
+  return {reinterpret_cast<T*>(bytes + offset_bytes)};
+}
+
+GDN_SIMT_INLINE int thread_index() { return simt::running.thread; }
+GDN_SIMT_INLINE int thread_count() { return simt::running.threads; }
+GDN_SIMT_INLINE int block_index() { return simt::running.block; }
+GDN_SIMT_INLINE int block_index_y() { return simt::running.block_y; }
+GDN_SIMT_INLINE int block_count() { return simt::running.blocks; }
+GDN_SIMT_INLINE int block_count_y() { return simt::running.blocks_y; }
+
+inline void barrier(Site site = here()) { simt::block_barrier(site); }
+inline void syncwarp(uint32_t mask = full_mask, Site site = here()) {
+  simt::warp_call(simt::WarpCall::sync, mask, 0, 0, site);
+}
+
+template <class T>
+T exchanged(simt::WarpCall call, uint32_t mask, T value, int argument, Site site) {
+  static_assert(std::is_arithmetic_v<T>, "shuffle a number: read an element into one first");
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = simt::warp_call(call, mask, bits, argument, site);
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+T shuffle(uint32_t mask, T value, int source, Site site = here()) {
+  return exchanged(simt::WarpCall::shuffle, mask, value, source, site);
+}
+template <class T>
+T shuffle_xor(uint32_t mask, T value, int lane_bits, Site site = here()) {
+  return exchanged(simt::WarpCall::shuffle_xor, mask, value, lane_bits, site);
+}
+template <class T>
+T shuffle_down(uint32_t mask, T value, int distance, Site site = here()) {
+  return exchanged(simt::WarpCall::shuffle_down, mask, value, distance, site);
+}
+template <class T>
+T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
+  return exchanged(simt::WarpCall::shuffle_up, mask, value, distance, site);
+}
+inline uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
+  const uint64_t vote = predicate ? 1 : 0;
+  return static_cast<uint32_t>(simt::warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
+}
+
+template <int N, class T, simt::Space space>
+GDN_SIMT_INLINE auto load(const Pointer<T, space>& p, int64_t i, Site site = here()) {
+  Pack<std::remove_const_t<T>, N> values;
+  T* const at = element_address(p.address, i);
+  checked(at, sizeof values, simt::Access::read, space, site);
+  std::memcpy(&values, at, sizeof values);
+  return values;
+}
+template <int N, class T>
+GDN_SIMT_INLINE auto load_read_only(global<T> p, int64_t i, Site site = here()) {
+  return load<N>(p, i, site);
+}
+template <int N, class T>
+GDN_SIMT_INLINE auto load_streaming(global<T> p, int64_t i, Site site = here()) {
+  return load<N>(p, i, site);
+}
+template <int N, class T, simt::Space space>
+GDN_SIMT_INLINE void store(const Pointer<T, space>& p, int64_t i, const Pack<T, N>& values,
+                           Site site = here()) {
+  T* const at = element_address(p.address, i);
+  checked(at, sizeof values, simt::Access::write, space, site);
+  std::memcpy(at, &values, sizeof values);
+}
+
+template <class T, simt::Space space>
+T atomic_add(const Pointer<T, space>& p, int64_t i, std::type_identity_t<T> value,
+             Site site = here()) {
+  T* const at = element_address(p.address, i);
+  checked(at, sizeof(T), simt::Access::atomic, space, site);
+  const T old = *at;
+  *at = old + value;
+  return old;
+}
+
+GDN_SIMT_INLINE uint32_t float_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
+GDN_SIMT_INLINE float bits_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+GDN_SIMT_INLINE float fused_multiply_add(float a, float b, float c) { return std::fma(a, b, c); }
+GDN_SIMT_INLINE float square_root(float x) { return std::sqrt(x); }
+GDN_SIMT_INLINE float round_half_away(float x) { return std::round(x); }
+
+// Four products of signed bytes, and c; sums wrap around.
+inline int32_t dp4a(int32_t a, int32_t b, int32_t c) {
+  auto sum = static_cast<uint32_t>(c);
+  for (int i = 0; i < 4; ++i) {
+    const int x = static_cast<int8_t>(static_cast<uint32_t>(a) >> (8 * i));
+    const int y = static_cast<int8_t>(static_cast<uint32_t>(b) >> (8 * i));
+    sum += static_cast<uint32_t>(x * y);
+  }
+  return static_cast<int32_t>(sum);
+}
+
+// NaN gives 0; what lies outside int32 gives the nearer end.
+inline int32_t to_int_toward_zero(float x) {
+  if (x != x) return 0;
+  if (x >= 0x1p31F) return std::numeric_limits<int32_t>::max();
+  if (x < -0x1p31F) return std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(x);
+}
+inline int32_t to_int_nearest_even(float x) { return to_int_toward_zero(std::nearbyint(x)); }
+
+// An f16 number that is no NaN, exactly. Its exponent and significand, moved to where float32 has
+// them, are the number times 2^-112, subnormals included.
+inline float widen_half(uint16_t half) {
+  const uint32_t sign = (half & 0x8000U) << 16;
+  const uint32_t magnitude = half & 0x7fffU;
+  if (magnitude == 0x7c00) return bits_float(sign | 0x7f800000U);
+  return bits_float(sign | float_bits(bits_float(magnitude << 13) * 0x1p112F));
+}
+
+// To nearest even, by integers: the significand with its hidden bit is shifted down by 13, or by
+// more where the result is subnormal.
+inline uint16_t narrow_half(float x) {
+  const uint32_t bits = float_bits(x);
+  const uint32_t sign = bits >> 16 & 0x8000U;
+  const uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude >= 0x47800000U) return static_cast<uint16_t>(sign | 0x7c00U);  // from 2^16 on
+  if (magnitude < 0x33000000U) return static_cast<uint16_t>(sign);  // below half the smallest
+  const uint32_t exponent = magnitude >> 23;
+  const bool subnormal = exponent < 113;  // below 2^-14
+  const uint32_t significand = subnormal ? (magnitude & 0x7fffffU) | 0x800000U : magnitude;
+  const uint32_t shift = subnormal ? 126 - exponent : 13;
+  const uint32_t half_place = 1U << (shift - 1);
+  const uint32_t kept = significand >> shift;
+  const uint32_t rounded = (significand + half_place - 1 + (kept & 1U)) >> shift;
+  return static_cast<uint16_t>(sign | (subnormal ? rounded : rounded - (112U << 10)));
+}
+
+// "block_sum", from the compiler's own spelling of this function: "... kernel = gdn::block_sum<4>".
+template <auto kernel>
+constexpr std::string_view kernel_name() {
+  const std::string_view all = __PRETTY_FUNCTION__;
+  const std::string_view rest = all.substr(all.find("kernel = "));
+  const std::string_view qualified = rest.substr(0, rest.find_first_of("<;]"));
+  return qualified.substr(qualified.find_last_of(": &") + 1);
+}
+
+template <auto kernel>
+[[nodiscard]] std::optional<simt::Fault> launch(simt::Machine& machine, const LaunchShape& shape,
+                                                const Params<kernel>& params) {
+  const auto body = [](const void* p) { kernel(*static_cast<const Params<kernel>*>(p)); };
+  return machine.run(kernel_name<kernel>(), body, &params, shape);
+}
+
+}  // namespace gdn::inline on_simt

@@ -1,0 +1,39 @@
+// The simulated thread that this operating system thread is executing, and what a kernel asks of
+// the simulator. Kernels reach it through platform.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/simt/shadow.h"
+#include "device/simt/site.h"
+
+namespace gdn::simt {
+
+struct Running {
+  bool checks = false;
+  int thread = 0;
+  int threads = 1;
+  int block = 0;
+  int block_y = 0;
+  int blocks = 1;
+  int blocks_y = 1;
+};
+
+// Kept where one instruction reaches it, also from a shared library: every access asks `checks`.
+extern thread_local constinit Running running __attribute__((tls_model("initial-exec")));
+
+enum class Space : uint8_t { global, shared };
+
+// Each stops the launch by an exception of the simulator's own where it finds a fault.
+void check_access(const void* address, unsigned bytes, Access access, Space space, Site site);
+void block_barrier(Site site);
+
+enum class WarpCall : uint8_t { sync, shuffle, shuffle_xor, shuffle_down, shuffle_up, ballot };
+// value is what the lane brings, argument its source, distance or lane bits.
+uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+
+void* shared_array(const void* key, size_t bytes, Site site);
+void* dynamic_shared_bytes();
+
+}  // namespace gdn::simt
