@@ -29,7 +29,9 @@ RowDecay log_decay(double g, double g_error, const FloatModel& floats) {
   decay.error = off == 0 ? 0 : std::exp(g + off) * -std::expm1(-off);
   decay.relative = compose(floats.exp_relative(std::abs(g) + off), u);
   // Twice the smallest normal number: beyond it exp's result is normal, its own error included.
-  if (decay.largest() < 0x1p-125) decay.lost = floats.exp_absolute * (1 + u);
+  // exp(-infinity) is 0, which rounds nothing.
+  const bool subnormal = decay.largest() < 0x1p-125 && std::isfinite(g);
+  if (subnormal) decay.lost = floats.exp_absolute * (1 + u);
   decay.absolute = floats.eta;
   return decay;
 }
