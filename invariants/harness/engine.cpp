@@ -1,0 +1,189 @@
+// Engines behind the C ABI.
+#include "invariants/harness/engine.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace gdn {
+namespace {
+
+constexpr std::string_view mutant_prefix = "mutant:";
+
+std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
+
+bool is_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".so");
+}
+
+// The library stays loaded for the life of the process, as the texts that describe returns do.
+const gdn_api* load_plugin(const std::string& path, std::string* why) {
+  // Without a slash dlopen searches the system's folders and not this one.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    *why = path + ": cannot be loaded: " + text_or(dlerror(), "no reason given");
+    return nullptr;
+  }
+  void* const symbol = dlsym(library, GDN_ENGINE_API_SYMBOL);
+  if (!symbol) {
+    *why = path + ": exports no " GDN_ENGINE_API_SYMBOL ", expected a function of device/gdn.h";
+    return nullptr;
+  }
+  gdn_engine_api_function api = nullptr;
+  std::memcpy(&api, &symbol, sizeof api);
+  const gdn_api* const table = api();
+  if (!table) *why = path + ": " GDN_ENGINE_API_SYMBOL " returned null, expected a table";
+  return table;
+}
+
+const gdn_api* built_in(std::string_view name) {
+  for (size_t i = 0; i < gdn_builtin_count(); ++i) {
+    const gdn_api* api = gdn_builtin(i);
+    if (api && api->name && name == api->name) return api;
+  }
+  return nullptr;
+}
+
+const gdn_api* mutant(std::string_view name) {
+  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
+    const gdn_mutant* m = gdn_mutant_at(i);
+    if (m && name == m->name) return m->api;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view name_of(gdn_status status) {
+  switch (status) {
+    case GDN_OK:
+      return "GDN_OK";
+    case GDN_INVALID_ARGUMENT:
+      return "GDN_INVALID_ARGUMENT";
+    case GDN_UNSUPPORTED:
+      return "GDN_UNSUPPORTED";
+    case GDN_NOT_LOADED:
+      return "GDN_NOT_LOADED";
+    case GDN_ALREADY_LOADED:
+      return "GDN_ALREADY_LOADED";
+    case GDN_NOT_FOUND:
+      return "GDN_NOT_FOUND";
+    case GDN_OUT_OF_MEMORY:
+      return "GDN_OUT_OF_MEMORY";
+    case GDN_TOO_SMALL:
+      return "GDN_TOO_SMALL";
+    case GDN_NO_TOKEN:
+      return "GDN_NO_TOKEN";
+    case GDN_NOT_AVAILABLE:
+      return "GDN_NOT_AVAILABLE";
+    case GDN_LOST:
+      return "GDN_LOST";
+    case GDN_INTERNAL:
+      return "GDN_INTERNAL";
+  }
+  return "a status that device/gdn.h does not have";
+}
+
+std::string why_unusable(const gdn_api* api) {
+  if (!api) return "no table";
+  if (api->abi_version != GDN_ABI_VERSION) {
+    return "interface version " + std::to_string(api->abi_version) + ", expected " +
+           std::to_string(GDN_ABI_VERSION) + " (abi_version)";
+  }
+  if (api->struct_size != sizeof(gdn_api)) {
+    return "a table of " + std::to_string(api->struct_size) + " bytes, expected " +
+           std::to_string(sizeof(gdn_api)) + " (struct_size)";
+  }
+  const std::string_view name = api->name ? api->name : "";
+  const bool well_named = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!well_named) return "a name that is not of a-z, 0-9 and _";
+  for (const char* entry : {"open", "close", "describe", "last_error"}) {
+    if (!has_call(*api, entry)) return std::string("no ") + entry + ", which every engine needs";
+  }
+  return "";
+}
+
+std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why) {
+  *why = why_unusable(api);
+  if (!why->empty()) {
+    *why = "engine " + name + ": " + *why;
+    return std::nullopt;
+  }
+  const char* const text = api->describe();
+  std::optional<Description> description;
+  if (text) description = parse_description(text, why);
+  if (!text) *why = "describe returned null, expected JSON";
+  if (description) *why = why_inconsistent(*description, *api);
+  if (!why->empty()) {
+    *why = "engine " + name + ": " + *why;
+    return std::nullopt;
+  }
+  return EngineSource{std::move(name), api, *std::move(description)};
+}
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < gdn_builtin_count(); ++i) names.emplace_back(gdn_builtin(i)->name);
+  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
+    names.push_back(std::string(mutant_prefix) + gdn_mutant_at(i)->name);
+  }
+  return names;
+}
+
+std::optional<EngineSource> find_engine(std::string_view name, std::string* why) {
+  why->clear();
+  const std::string asked(name);
+  const gdn_api* api = nullptr;
+  if (is_path(name)) {
+    api = load_plugin(asked, why);
+  } else if (name.starts_with(mutant_prefix)) {
+    api = mutant(name.substr(mutant_prefix.size()));
+  } else {
+    api = built_in(name);
+  }
+  if (api) return use_engine(asked, api, why);
+  if (why->empty()) {
+    *why = "no engine \"" + asked + "\", expected a path to a shared library or one of:";
+    for (const std::string& known : engine_names()) *why += " " + known;
+  }
+  return std::nullopt;
+}
+
+gdn_shape c_shape(const Shape& s) {
+  return {s.hidden_size, s.num_k_heads, s.head_k_dim,   s.num_v_heads, s.head_v_dim,
+          s.conv_kernel, s.num_layers,  s.rms_norm_eps, s.l2norm_eps};
+}
+
+gdn_options default_options() {
+  gdn_options options = {};
+  options.struct_size = sizeof options;
+  options.observe = 1;
+  return options;
+}
+
+std::optional<Engine> Engine::open(const gdn_api& api, const Shape& shape,
+                                   const gdn_options& options, std::string* why) {
+  const gdn_shape c = c_shape(shape);
+  gdn_engine* handle = nullptr;
+  const gdn_status status = api.open(&c, &options, &handle);
+  if (status == GDN_OK && handle) return Engine(&api, handle);
+  *why = "open: " + std::string(name_of(status)) + ": " +
+         text_or(api.last_error(nullptr), "no reason given");
+  return std::nullopt;
+}
+
+Engine::~Engine() {
+  if (handle_) api_->close(handle_);
+}
+
+Engine::Engine(Engine&& other) noexcept
+    : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
+
+std::string Engine::last_error() const { return text_or(api_->last_error(handle_), ""); }
+
+}  // namespace gdn

@@ -1,0 +1,59 @@
+// Engines behind the C ABI: finding them, checking their tables, and owning an open one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/gdn.h"
+#include "invariants/harness/description.h"
+#include "reference/shape.h"
+
+namespace gdn {
+
+std::string_view name_of(gdn_status status);
+
+// An engine that can be opened, and what it says of itself.
+struct EngineSource {
+  std::string name;  // as it was asked for: "twin", "mutant:error_before_decay", "./lib.so"
+  const gdn_api* api = nullptr;
+  Description description;
+};
+
+// A built-in engine by its name, a mutant as `mutant:NAME`, or a shared library by its path (it
+// holds a slash or ends in .so). On failure *why says what was looked for and what there is.
+std::optional<EngineSource> find_engine(std::string_view name_or_path, std::string* why);
+// The same for a table in hand.
+std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why);
+std::vector<std::string> engine_names();  // built-in ones, then mutants, as find_engine takes them
+
+// What is wrong with a table: version, size, name, a missing entry that all need; empty if nothing.
+std::string why_unusable(const gdn_api* api);
+
+gdn_shape c_shape(const Shape& shape);
+gdn_options default_options();  // observe on, no snapshots, nothing optional
+
+// An open engine; closed when it goes out of scope.
+class Engine {
+ public:
+  // Nothing on failure; *why has the status and the engine's own words.
+  static std::optional<Engine> open(const gdn_api& api, const Shape& shape,
+                                    const gdn_options& options, std::string* why);
+  ~Engine();
+  Engine(Engine&& other) noexcept;
+  Engine& operator=(Engine&&) = delete;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const gdn_api& api() const { return *api_; }
+  gdn_engine* handle() const { return handle_; }
+  std::string last_error() const;
+
+ private:
+  Engine(const gdn_api* api, gdn_engine* handle) : api_(api), handle_(handle) {}
+  const gdn_api* api_;
+  gdn_engine* handle_;
+};
+
+}  // namespace gdn

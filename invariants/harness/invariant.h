@@ -1,0 +1,43 @@
+// All that an invariant needs: cases, a Lab, verdicts, and how to register itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "invariants/harness/judge.h"
+#include "invariants/harness/lab.h"
+#include "invariants/harness/observation.h"
+#include "invariants/harness/verdict.h"
+#include "reference/case.h"
+#include "reference/formats.h"
+#include "reference/rng.h"
+
+namespace gdn {
+
+struct Claim {
+  const char* claim = "";                  // one sentence that can be false
+  bool (*applies)(const Case&) = nullptr;  // cases that it can be asked about
+  Verdict (*check)(const Case&, const Lab&) = nullptr;
+  std::vector<std::string> kills;  // mutants that it must catch, by name
+};
+
+struct Invariant {
+  std::string name;  // its file's stem
+  Claim claim;
+};
+
+// The verdict of one invariant on one case; not_applicable where it does not apply or the engine
+// does not serve such cases.
+Verdict check(const Invariant& invariant, const Case& c, const Lab& lab);
+
+// Sorted by name.
+const std::vector<Invariant>& registry();
+const Invariant* invariant_named(std::string_view name);
+
+// A static object of this type registers the invariant of its file.
+class Registered {
+ public:
+  explicit Registered(Claim claim, const char* file = __builtin_FILE());
+};
+
+}  // namespace gdn

@@ -1,0 +1,176 @@
+// Running cases: what an engine serves, and a fresh one for every run.
+#include "invariants/harness/lab.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "invariants/harness/guarded.h"
+#include "invariants/harness/lab_runner.h"
+
+namespace gdn {
+namespace {
+
+Observation could_not_run(Outcome outcome, std::string why) {
+  Observation seen;
+  seen.conduct.outcome = outcome;
+  seen.conduct.detail = std::move(why);
+  return seen;
+}
+
+// The dimensions that a layer's numbers depend on; layouts of pools and sequences are arguments of
+// `recurrent` alone, and q8_0 activations are an option.
+Dialect of_a_layer(const Dialect& dialect) {
+  Dialect d;
+  d.head_map = dialect.head_map;
+  d.qk_norm = dialect.qk_norm;
+  d.scale_on = dialect.scale_on;
+  d.scale = dialect.scale;
+  d.gate_input = dialect.gate_input;
+  d.decay = dialect.decay;
+  d.softplus = dialect.softplus;
+  d.beta = dialect.beta;
+  d.state_storage = dialect.state_storage;
+  return d;
+}
+
+std::string first_missing(const gdn_api& api, std::initializer_list<const char*> calls) {
+  for (const char* name : calls) {
+    if (!has_call(api, name)) return std::string("it has no ") + name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Verdict Observation::served() const {
+  Verdict all = conduct;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].ok()) continue;
+    Verdict refused;
+    refused.outcome = Outcome::engine_error;
+    refused.detail = "call " + std::to_string(i + 1) + ": " +
+                     std::string(name_of(calls[i].status)) + ": " + calls[i].text;
+    all = both(std::move(all), std::move(refused));
+  }
+  return all;
+}
+
+Lab::Lab(EngineSource engine) : engine_(std::move(engine)) {}
+
+std::string Lab::why_not(const Case& c) const {
+  const gdn_api& api = *engine_.api;
+  const Description& d = engine_.description;
+  const bool wants_q8 = c.dialect.activation == Dialect::Activation::q8_0;
+  const bool has_q8 = d.dialect.activation == Dialect::Activation::q8_0;
+  if (wants_q8 != has_q8 && !(wants_q8 && d.options.contains("q8_activations"))) {
+    return "its activations are not those of the case";
+  }
+  switch (c.subject) {
+    case Subject::layer: {
+      if (!(of_a_layer(c.dialect) == of_a_layer(d.dialect))) {
+        return "the case follows dialect " + c.dialect.name + ", it does not";
+      }
+      std::set<std::string_view> needed = {"load_layer_f32", "step", "read"};
+      for (const Call& call : c.calls) needed.insert(name_of(call.kind));
+      for (const std::string_view name : needed) {
+        if (!has_call(api, name)) return "it has no " + std::string(name);
+      }
+      return "";
+    }
+    case Subject::dequant:
+      return first_missing(api, {"dequant"});
+    case Subject::recurrent:
+      return first_missing(
+          api, {"recurrent", "buffer_create", "buffer_write", "buffer_read", "buffer_release"});
+    default: {
+      const std::string name(name_of(c.subject));
+      if (!d.apply.contains(name)) return "its apply does not serve " + name;
+      return first_missing(api, {"apply"});
+    }
+  }
+}
+
+const Numbers* Lab::numbers_of(const Case& c, std::string* why) const {
+  std::string text = print(c.with_calls({}));
+  if (numbers_ && text == numbers_text_) return &*numbers_;
+  numbers_ = materialise(c.with_calls({}), why);
+  numbers_text_ = std::move(text);
+  return numbers_ ? &*numbers_ : nullptr;
+}
+
+Observation Lab::run(const Case& c, const RunOptions& run_options) const {
+  std::string why = why_invalid(c);
+  if (why.empty()) why = why_not(c);
+  if (!why.empty()) return could_not_run(Outcome::not_applicable, why);
+  const Numbers* const numbers = numbers_of(c, &why);
+  if (!numbers) return could_not_run(Outcome::not_applicable, why);
+  gdn_options options = default_options();
+  options.observe = run_options.observe ? 1 : 0;
+  options.snapshots =
+      static_cast<int32_t>(std::count_if(c.calls.begin(), c.calls.end(), [](const Call& call) {
+        return call.kind == CallKind::snapshot;
+      }));
+  options.q8_activations = c.dialect.activation == Dialect::Activation::q8_0 &&
+                           description().dialect.activation != Dialect::Activation::q8_0;
+  if (run_options.fill && can_fill()) {
+    options.fill = 1;
+    options.fill_pattern = *run_options.fill;
+  }
+  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, &why);
+  if (!engine) return could_not_run(Outcome::engine_error, why);
+  return Runner(*engine, c, *numbers).run();
+}
+
+Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
+                     std::vector<float>& out) const {
+  Case c;
+  c.subject = Subject::dequant;
+  c.shape = {.hidden_size = 1,
+             .num_k_heads = 1,
+             .head_k_dim = 1,
+             .num_v_heads = 1,
+             .head_v_dim = 1,
+             .conv_kernel = 1};
+  c.rows = rows;
+  c.cols = cols;
+  std::string why = why_invalid(c);
+  if (why.empty()) why = why_not(c);
+  if (!why.empty()) return could_not_run(Outcome::not_applicable, why).conduct;
+  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, default_options(), &why);
+  if (!engine) return could_not_run(Outcome::engine_error, why).conduct;
+  Numbers numbers;
+  numbers.tiles.assign(tiles.begin(), tiles.end());
+  Observation seen = Runner(*engine, c, numbers).run();
+  if (seen.calls.front().ok()) out = std::move(seen.calls.front().arrays["out"]);
+  return seen.served();
+}
+
+Verdict same_bits(const Observation& got, const Observation& want) {
+  Verdict all = claim(got.calls.size() == want.calls.size(), "another number of calls was made");
+  const size_t calls = std::min(got.calls.size(), want.calls.size());
+  for (size_t i = 0; i < calls; ++i) {
+    const CallObserved& a = got.calls[i];
+    const CallObserved& b = want.calls[i];
+    const std::string where = "call " + std::to_string(i + 1) + ", ";
+    const auto add = [&all](Verdict v) { all = both(std::move(all), std::move(v)); };
+    add(claim(a.status == b.status, where + "status " + std::string(name_of(a.status)) +
+                                        ", the other run gave " + std::string(name_of(b.status))));
+    add(claim(a.reads.size() == b.reads.size() && a.arrays.size() == b.arrays.size(),
+              where + "other tensors were read"));
+    if (!a.out.empty() || !b.out.empty()) add(same_bits(where + "out", a.out, b.out));
+    if (!a.bytes.empty() || !b.bytes.empty()) add(same_bytes(where + "bytes", a.bytes, b.bytes));
+    for (const auto& [tensor, values] : a.reads) {
+      const auto other = b.reads.find(tensor);
+      if (other == b.reads.end() || (values.empty() && other->second.empty())) continue;
+      add(same_bits(where + std::string(name_of(tensor)), values, other->second));
+    }
+    for (const auto& [name, values] : a.arrays) {
+      const auto other = b.arrays.find(name);
+      if (other == b.arrays.end() || (values.empty() && other->second.empty())) continue;
+      add(same_bits(where + name, values, other->second));
+    }
+  }
+  return all;
+}
+
+}  // namespace gdn

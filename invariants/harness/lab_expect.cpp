@@ -1,0 +1,236 @@
+// What a case should give: the reference asked about the sequences that its calls make.
+#include "invariants/harness/lab.h"
+#include "invariants/harness/lab_runner.h"
+#include "invariants/harness/life.h"
+#include "reference/operators.h"
+#include "reference/recurrence.h"
+
+namespace gdn {
+namespace {
+
+LayerWeights weights_used(const Numbers& numbers, const WeightsUsed& used, const Shape& shape) {
+  const auto of = [&](int64_t whose) {
+    return view_of(numbers.layers[static_cast<size_t>(whose)], shape);
+  };
+  LayerWeights weights = of(used.small);
+  weights.qkv = of(used.large[0]).qkv;
+  weights.z = of(used.large[1]).z;
+  weights.out = of(used.large[2]).out;
+  return weights;
+}
+
+LayerInputs inputs_of(const Case& c, const Numbers& numbers, const Sequence& sequence) {
+  LayerInputs inputs;
+  inputs.shape = c.shape;
+  inputs.dialect = c.dialect;
+  inputs.weights = weights_used(numbers, sequence.weights, c.shape);
+  for (const int64_t t : sequence.tokens) inputs.h.push_back(numbers.h[static_cast<size_t>(t)]);
+  inputs.calls = sequence.calls;
+  return inputs;
+}
+
+// S and HIST before a first token are zero; nothing else can be read.
+TokenExpectation zero_state(const Shape& shape) {
+  TokenExpectation zero;
+  for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
+    Bounded& none = zero[tensor];
+    none.value.assign(static_cast<size_t>(element_count(tensor, shape)), 0.0);
+  }
+  return zero;
+}
+
+Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract& contract) {
+  const Life life = live(c);
+  std::vector<std::vector<TokenExpectation>> of_sequence;
+  for (const Sequence& sequence : life.sequences) {
+    of_sequence.push_back(sequence.tokens.empty()
+                              ? std::vector<TokenExpectation>{}
+                              : expect_global(inputs_of(c, numbers, sequence), contract));
+  }
+  Expectation want;
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    const CallLife& now = life.calls[i];
+    CallExpectation& call = want.calls.emplace_back();
+    call.refused = now.refused;
+    if (now.before && now.after) {
+      const auto& tokens = of_sequence[now.after->sequence];
+      for (size_t t = now.before->tokens; t < now.after->tokens; ++t) {
+        call.tokens.push_back(tokens[t]);
+      }
+    }
+    if (c.calls[i].reads.empty() || !now.read) continue;
+    // After reset, rollback or import the other tensors are gone with the token that made them.
+    const bool fed = now.after && now.read->sequence == now.after->sequence &&
+                     now.read->tokens == now.after->tokens &&
+                     now.before->tokens < now.after->tokens;
+    call.reads = now.read->tokens == 0 ? zero_state(c.shape)
+                                       : of_sequence[now.read->sequence][now.read->tokens - 1];
+    if (fed || now.read->tokens == 0) continue;
+    std::erase_if(call.reads, [](const auto& entry) {
+      return entry.first != Tensor::S && entry.first != Tensor::HIST;
+    });
+  }
+  return want;
+}
+
+Matrix matrix_of(const Case& c, const Numbers& numbers) {
+  Matrix m;
+  m.rows = c.rows;
+  m.cols = c.cols;
+  if (numbers.tiles.empty()) {
+    m.f32 = numbers.arrays.at("weight").data();
+  } else {
+    m.tiles = numbers.tiles.data();
+  }
+  return m;
+}
+
+std::vector<float> part(const std::vector<float>& all, int64_t index, int64_t count) {
+  if (all.empty()) return {};
+  const auto begin = all.begin() + index * count;
+  return std::vector<float>(begin, begin + count);
+}
+
+// The inputs of one token, q and k as they are given.
+TokenInputs token_inputs(const RecurrentInputs& in, int64_t t) {
+  const Shape& s = in.shape;
+  const auto of = [t](const std::vector<float>& all, int64_t count) {
+    return exactly(part(all, t, count));
+  };
+  TokenInputs inputs;
+  inputs.q = of(in.q, s.k_dim());
+  inputs.k = of(in.k, s.k_dim());
+  inputs.v = of(in.v, s.v_dim());
+  inputs.g = of(in.g, s.num_v_heads);
+  const int64_t gk_count = in.dialect.decay == Dialect::Decay::second_scalar
+                               ? s.num_v_heads
+                               : s.num_v_heads * s.head_k_dim;
+  inputs.gk = of(in.gk, gk_count);
+  inputs.beta = of(in.beta, s.num_v_heads);
+  return inputs;
+}
+
+// apply's delta rule takes q and k as the recurrence uses them, and judges S before o: o is what
+// the engine's own S gives in a layer, but here S is an output, so that its bound is carried.
+std::map<std::string, Bounded> expect_delta_rule(const Case& c, const Numbers& numbers,
+                                                 const Contract& contract) {
+  const RecurrentInputs in = recurrent_inputs(c, numbers);
+  Dialect as_given = c.dialect;
+  as_given.qk_norm = Dialect::QkNorm::none;
+  if (as_given.scale_on == Dialect::ScaleOn::q) as_given.scale_on = Dialect::ScaleOn::none;
+  as_given.gate_input = Dialect::GateInput::log_g;
+  RunningRecurrence running(c.shape, as_given, contract, in.initial_state);
+  std::map<std::string, Bounded> want;
+  want["o"] = running.call({token_inputs(in, 0)}).front();
+  want["S"] = running.state();
+  return want;
+}
+
+std::map<std::string, Bounded> expect_recurrent(const Case& c, const Numbers& numbers,
+                                                const Contract& contract) {
+  const RecurrentInputs in = recurrent_inputs(c, numbers);
+  RunningRecurrence running(c.shape, c.dialect, contract, in.initial_state);
+  std::vector<TokenInputs> tokens;
+  for (int64_t t = 0; t < c.tokens; ++t) {
+    TokenInputs inputs = token_inputs(in, t);
+    NormedQk normed = qk_norm(inputs.q, inputs.k, c.shape, c.dialect, contract);
+    inputs.q = std::move(normed.q);
+    inputs.k = std::move(normed.k);
+    tokens.push_back(std::move(inputs));
+  }
+  std::map<std::string, Bounded> want;
+  Bounded& o = want["o"];
+  for (const Bounded& token : running.call(tokens)) {
+    o.stored = token.stored;
+    for (const Tolerated& t : token.tolerated) {
+      o.tolerated.push_back({t.index + o.value.size(), t.result, t.why});
+    }
+    for (size_t i = 0; i < token.size(); ++i) o.bound.push_back(token.bound_of(i));
+    o.value.insert(o.value.end(), token.value.begin(), token.value.end());
+  }
+  want["S"] = running.state();
+  return want;
+}
+
+std::map<std::string, Bounded> expect_operator(const Case& c, const Numbers& numbers,
+                                               const Contract& contract) {
+  const auto array = [&](const char* name) -> const std::vector<float>& {
+    return numbers.arrays.at(name);
+  };
+  switch (c.subject) {
+    case Subject::in_proj:
+      return {{"y", project(matrix_of(c, numbers), exactly(array("x")), c.dialect.activation,
+                            contract.in_proj, contract)}};
+    case Subject::out_proj:
+      return {{"y", project(matrix_of(c, numbers), exactly(array("x")), c.dialect.activation,
+                            contract.out_proj, contract)}};
+    case Subject::gates: {
+      Gates g = gates(exactly(array("a")), exactly(array("b")), array("A_log"), array("dt_bias"),
+                      c.dialect, contract);
+      return {{"beta", std::move(g.beta)}, {"g", std::move(g.g)}};
+    }
+    case Subject::conv: {
+      std::vector<float> window = array("hist");
+      window.insert(window.end(), array("x").begin(), array("x").end());
+      const std::vector<float> after(window.begin() + c.shape.conv_dim(), window.end());
+      return {{"y", conv(exactly(window), array("weight"), c.shape.conv_dim(), contract)},
+              {"hist", exactly(after)}};
+    }
+    case Subject::qk_norm: {
+      NormedQk n = qk_norm(exactly(array("q")), exactly(array("k")), c.shape, c.dialect, contract);
+      return {{"q", std::move(n.q)}, {"k", std::move(n.k)}};
+    }
+    case Subject::delta_rule:
+      return expect_delta_rule(c, numbers, contract);
+    case Subject::gated_norm:
+      return {{"y", gated_norm(exactly(array("o")), exactly(array("z")), array("weight"), c.shape,
+                               contract)}};
+    case Subject::dequant:
+      return {{"out", gdn::dequant(numbers.tiles.data(), c.rows, c.cols)}};
+    case Subject::recurrent:
+      return expect_recurrent(c, numbers, contract);
+    case Subject::layer:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Expectation Lab::make_expectation(const Case& c) const {
+  std::string why;
+  const Numbers* const numbers = numbers_of(c, &why);
+  if (!numbers || !why_invalid(c).empty()) return {};
+  if (c.subject == Subject::layer) return expect_layers(c, *numbers, contract());
+  // An explicit list of calls of another subject is one that was cut up; its pieces have no
+  // expectation of their own.
+  if (c.calls.size() > 1) return {};
+  Expectation want;
+  want.calls.emplace_back().arrays = expect_operator(c, *numbers, contract());
+  return want;
+}
+
+const Expectation& Lab::expect(const Case& c) const {
+  const std::string text = print(c);
+  const auto known = expectations_.find(text);
+  if (known != expectations_.end()) return known->second;
+  // Enough for an invariant's variations of one case; a night's worth would not fit memory.
+  constexpr size_t remembered_max = 16;
+  if (expectations_.size() >= remembered_max) expectations_.clear();
+  return expectations_.emplace(text, make_expectation(c)).first->second;
+}
+
+std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,
+                                                const std::vector<int64_t>& tokens,
+                                                const std::vector<TokenTensors>& seen) const {
+  std::string why;
+  const Numbers* const numbers = numbers_of(c, &why);
+  if (!numbers) return {};
+  Sequence sequence;
+  sequence.weights = {layer, {layer, layer, layer}};
+  sequence.tokens = tokens;
+  sequence.calls.assign(tokens.size(), 1);
+  return gdn::expect_local(inputs_of(c, *numbers, sequence), seen, contract());
+}
+
+}  // namespace gdn

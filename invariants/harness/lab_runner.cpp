@@ -1,0 +1,305 @@
+// One open engine taken through the calls of one case.
+#include "invariants/harness/lab_runner.h"
+
+#include <bit>
+
+#include "reference/formats.h"
+#include "reference/rng.h"
+
+namespace gdn {
+namespace {
+
+// The key that a case gives a matrix of a layer's weights unless it says otherwise.
+uint64_t own_key(int64_t weights, int64_t matrix) {
+  return 1 + 3 * static_cast<uint64_t>(weights) + static_cast<uint64_t>(matrix);
+}
+
+uint64_t key_or(int64_t given, int64_t weights, int64_t matrix) {
+  return given >= 0 ? static_cast<uint64_t>(given) : own_key(weights, matrix);
+}
+
+const std::vector<uint8_t>& tiles_of(const LayerNumbers& n, int64_t matrix) {
+  return matrix == 0 ? n.qkv_tiles : (matrix == 1 ? n.z_tiles : n.out_tiles);
+}
+
+}  // namespace
+
+uint64_t checksum(std::span<const float> numbers) {
+  uint64_t sum = numbers.size();
+  for (const float x : numbers) sum = (sum ^ std::bit_cast<uint32_t>(x)) * 0x100000001B3U;
+  return sum;
+}
+
+Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers)
+    : engine_(engine), case_(c), numbers_(numbers) {
+  seen_.conduct.outcome = Outcome::holds;
+}
+
+Observation Runner::run() && {
+  std::vector<Call> calls = case_.calls;
+  if (calls.empty() && case_.subject != Subject::layer) {
+    Call only;
+    only.kind = case_.subject == Subject::dequant     ? CallKind::dequant
+                : case_.subject == Subject::recurrent ? CallKind::recurrent
+                                                      : CallKind::apply;
+    if (only.kind == CallKind::recurrent) only.given[Argument::tokens] = case_.tokens;
+    calls.push_back(std::move(only));
+  }
+  const std::vector<int64_t> first = first_tokens(case_.with_calls(calls));
+  for (size_t i = 0; i < calls.size(); ++i) {
+    where_ = "call " + std::to_string(i + 1) + ", " + std::string(name_of(calls[i].kind));
+    now_ = &seen_.calls.emplace_back();
+    call(calls[i], first[i]);
+    if (!now_->ok()) now_->text = engine_.last_error();
+    reads_after(calls[i]);
+  }
+  recurrence_.reset();
+  return std::move(seen_);
+}
+
+void Runner::misconduct(const std::string& what) {
+  seen_.conduct = both(std::move(seen_.conduct), claim(false, where_ + ": " + what));
+}
+
+bool Runner::has(std::string_view name) {
+  if (has_call(engine_.api(), name)) return true;
+  now_->status = GDN_UNSUPPORTED;
+  return false;
+}
+
+void Runner::call(const Call& call, int64_t first_token) {
+  if (!has(name_of(call.kind))) return;
+  switch (call.kind) {
+    case CallKind::load_layer_f32:
+    case CallKind::unload_layer:
+    case CallKind::reset:
+    case CallKind::read:
+      return call_layer(call);
+    case CallKind::pool_init:
+    case CallKind::pool_put:
+    case CallKind::pool_get:
+    case CallKind::pool_clear:
+    case CallKind::bind_q4:
+      return call_pool(call);
+    case CallKind::step:
+    case CallKind::run:
+    case CallKind::forward:
+      return feed(call, first_token);
+    case CallKind::state_export:
+    case CallKind::state_import:
+    case CallKind::snapshot:
+    case CallKind::rollback:
+      return call_state(call);
+    case CallKind::apply:
+      return apply();
+    case CallKind::dequant:
+      return dequant();
+    case CallKind::recurrent:
+      return recurrent(call, first_token);
+    case CallKind::buffer_create:
+    case CallKind::buffer_write:
+    case CallKind::buffer_read:
+    case CallKind::buffer_release:
+      return call_buffer(call);
+  }
+}
+
+void Runner::call_layer(const Call& call) {
+  const int64_t layer = call.at(Argument::layer);
+  switch (call.kind) {
+    case CallKind::load_layer_f32:
+      return load(call);
+    case CallKind::unload_layer:
+      now_->status = engine_.api().unload_layer(engine_.handle(), layer);
+      return;
+    case CallKind::reset:
+      now_->status = engine_.api().reset(engine_.handle(), layer);
+      return;
+    default:
+      return read(call);
+  }
+}
+
+void Runner::call_pool(const Call& call) {
+  const gdn_api& api = engine_.api();
+  switch (call.kind) {
+    case CallKind::pool_init: {
+      uint64_t bytes = 0;
+      for (const LayerNumbers& n : numbers_.layers) {
+        bytes += n.qkv_tiles.size() + n.z_tiles.size() + n.out_tiles.size();
+      }
+      const int64_t given = call.at(Argument::bytes);
+      if (given >= 0) bytes = static_cast<uint64_t>(given);
+      now_->status = api.pool_init(engine_.handle(), bytes);
+      return;
+    }
+    case CallKind::pool_put:
+      return pool_put(call);
+    case CallKind::pool_get:
+      return pool_get(call);
+    case CallKind::bind_q4:
+      return bind(call);
+    default:
+      now_->status = api.pool_clear(engine_.handle());
+      return;
+  }
+}
+
+const LayerNumbers& Runner::weights_of(const Call& call, int64_t otherwise) const {
+  const int64_t given = call.at(Argument::weights);
+  const int64_t wanted = given >= 0 ? given : otherwise;
+  const bool known = wanted >= 0 && wanted < static_cast<int64_t>(numbers_.layers.size());
+  return numbers_.layers[known ? static_cast<size_t>(wanted) : 0];
+}
+
+void Runner::load(const Call& call) {
+  const LayerNumbers& n = weights_of(call, call.at(Argument::layer));
+  const auto pointer = [&](const char* name, const std::vector<float>& numbers) {
+    return call.omit.contains(name) || numbers.empty() ? nullptr : numbers.data();
+  };
+  gdn_layer_weights w = {};
+  w.struct_size = sizeof w;
+  w.qkv = pointer("qkv", n.qkv);
+  w.z = pointer("z", n.z);
+  w.out = pointer("out", n.out);
+  w.b = pointer("b", n.b);
+  w.a = pointer("a", n.a);
+  w.conv = pointer("conv", n.conv);
+  w.A_log = pointer("A_log", n.A_log);
+  w.dt_bias = pointer("dt_bias", n.dt_bias);
+  w.norm = pointer("norm", n.norm);
+  const auto sum = [&n] {
+    uint64_t all = 0;
+    for (const auto* part :
+         {&n.qkv, &n.z, &n.out, &n.b, &n.a, &n.conv, &n.A_log, &n.dt_bias, &n.norm}) {
+      all = mix64(all ^ checksum(*part));
+    }
+    return all;
+  };
+  const uint64_t before = sum();
+  now_->status = engine_.api().load_layer_f32(engine_.handle(), call.at(Argument::layer), &w);
+  if (sum() != before) misconduct("it wrote into the weights that it was given");
+}
+
+void Runner::pool_put(const Call& call) {
+  const int64_t matrix = call.at(Argument::matrix);
+  const LayerNumbers& n = weights_of(call, 0);
+  const Shape& s = case_.shape;
+  const int64_t rows_of[] = {s.conv_dim(), s.v_dim(), s.hidden_size};
+  const int64_t cols_of[] = {s.hidden_size, s.hidden_size, s.v_dim()};
+  const int64_t rows = call.at(Argument::rows) == -1 ? rows_of[matrix] : call.at(Argument::rows);
+  const int64_t cols = call.at(Argument::cols) == -1 ? cols_of[matrix] : call.at(Argument::cols);
+  std::vector<uint8_t> tiles = tiles_of(n, matrix);
+  // Other dimensions than the matrix's own: enough bytes for them, so that the pool alone decides.
+  if (rows > 0 && cols > 0 && rows <= elements_max / cols) {
+    tiles.resize(std::max(tiles.size(), static_cast<size_t>(q4_bytes(rows, cols))));
+  }
+  const uint64_t key =
+      key_or(call.at(Argument::key), std::max<int64_t>(0, call.at(Argument::weights)), matrix);
+  Guarded<uint8_t> given{std::span<const uint8_t>(tiles)};
+  const void* const pointer = call.omit.contains("tiles") ? nullptr : given.data();
+  now_->status = engine_.api().pool_put(engine_.handle(), key, rows, cols, pointer);
+  if (!given.holds(tiles)) misconduct("it wrote into the tiles that it was given");
+}
+
+void Runner::pool_get(const Call& call) {
+  const uint64_t key =
+      key_or(call.at(Argument::key), std::max<int64_t>(0, call.at(Argument::weights)),
+             call.at(Argument::matrix));
+  const int64_t capacity = call.at(Argument::capacity);
+  uint64_t size = 0;
+  if (capacity < 0) {
+    now_->status = engine_.api().pool_get(engine_.handle(), key, nullptr, 0, &size);
+    if (capacity == -2 || !now_->ok() || size > uint64_t{elements_max}) return;
+  }
+  const uint64_t room = capacity >= 0 ? static_cast<uint64_t>(capacity) : size;
+  Guarded<uint8_t> bytes(room);
+  now_->status = engine_.api().pool_get(engine_.handle(), key, bytes.data(), room, &size);
+  if (!bytes.intact()) misconduct("it wrote outside the bytes of pool_get");
+  if (now_->ok()) now_->bytes = bytes.content();
+  if (now_->ok() && size < room) now_->bytes.resize(size);
+}
+
+void Runner::bind(const Call& call) {
+  const int64_t layer = call.at(Argument::layer);
+  now_->status = engine_.api().bind_q4(
+      engine_.handle(), layer, key_or(call.at(Argument::key_qkv), layer, 0),
+      key_or(call.at(Argument::key_z), layer, 1), key_or(call.at(Argument::key_out), layer, 2));
+}
+
+void Runner::feed(const Call& call, int64_t first_token) {
+  const gdn_api& api = engine_.api();
+  const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+  std::vector<float> rows;
+  for (int64_t t = first_token; t < first_token + tokens; ++t) {
+    const std::vector<float>& h = numbers_.h[static_cast<size_t>(t)];
+    rows.insert(rows.end(), h.begin(), h.end());
+  }
+  Guarded<float> h{std::span<const float>(rows)};
+  Guarded<float> out(rows.size());
+  const float* const from = call.omit.contains("h") ? nullptr : h.data();
+  float* const to = call.omit.contains("out") ? nullptr : out.data();
+  const int64_t layer = call.at(Argument::layer);
+  if (call.kind == CallKind::step) now_->status = api.step(engine_.handle(), layer, from, to);
+  if (call.kind == CallKind::run) {
+    now_->status = api.run(engine_.handle(), layer, tokens, from, to);
+  }
+  if (call.kind == CallKind::forward) {
+    now_->status = api.forward(engine_.handle(), tokens, from, to);
+  }
+  if (!h.holds(rows)) misconduct("it wrote into h");
+  if (!out.intact()) misconduct("it wrote outside out");
+  if (now_->ok()) now_->out = out.content();
+}
+
+void Runner::read(const Call& call) {
+  const gdn_tensor tensor = static_cast<gdn_tensor>(call.at(Argument::tensor));
+  const int64_t layer = call.at(Argument::layer);
+  const int64_t capacity = call.at(Argument::capacity);
+  int64_t count = 0;
+  if (capacity < 0) {
+    now_->status = engine_.api().read(engine_.handle(), layer, tensor, nullptr, 0, &count);
+    if (capacity == -2 || !now_->ok() || count < 0 || count > elements_max) return;
+  }
+  const int64_t room = capacity >= 0 ? capacity : count;
+  Guarded<float> values(static_cast<size_t>(room));
+  now_->status = engine_.api().read(engine_.handle(), layer, tensor, values.data(), room, &count);
+  if (!values.intact()) misconduct("it wrote outside the tensor's destination");
+  if (!now_->ok()) return;
+  std::vector<float> content = values.content();
+  if (count >= 0 && count < room) content.resize(static_cast<size_t>(count));
+  now_->reads[static_cast<Tensor>(tensor)] = std::move(content);
+}
+
+void Runner::reads_after(const Call& call) {
+  if (call.reads.empty()) return;
+  if (!has_call(engine_.api(), "read")) return misconduct("it has no read");
+  const int64_t given = call.at(Argument::read_layer);
+  const int64_t own = takes(call.kind, Argument::layer) ? call.at(Argument::layer) : 0;
+  const int64_t layer = given >= 0 ? given : std::max<int64_t>(0, own);
+  for (const Tensor tensor : call.reads) {
+    const int64_t room = element_count(tensor, case_.shape);
+    Guarded<float> values(static_cast<size_t>(room));
+    int64_t count = 0;
+    const gdn_status status =
+        engine_.api().read(engine_.handle(), layer, static_cast<gdn_tensor>(tensor),
+                           room > 0 ? values.data() : nullptr, room, &count);
+    const std::string name(name_of(tensor));
+    if (!values.intact()) misconduct("read of " + name + " wrote outside its destination");
+    if (status != GDN_OK) {
+      Verdict refused;
+      refused.outcome = Outcome::engine_error;
+      refused.detail = where_ + ": read of " + name + ": " + std::string(name_of(status)) + ": " +
+                       engine_.last_error();
+      seen_.conduct = both(std::move(seen_.conduct), std::move(refused));
+      continue;
+    }
+    if (count != room) {
+      misconduct("read of " + name + " says " + std::to_string(count) + " elements, expected " +
+                 std::to_string(room));
+    }
+    now_->reads[tensor] = values.content();
+  }
+}
+
+}  // namespace gdn

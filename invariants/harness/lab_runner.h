@@ -1,0 +1,62 @@
+// One open engine taken through the calls of one case. Internal to Lab.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "invariants/harness/engine.h"
+#include "invariants/harness/guarded.h"
+#include "invariants/harness/observation.h"
+#include "invariants/harness/recurrent_session.h"
+#include "reference/case.h"
+
+namespace gdn {
+
+// A checksum of numbers, to see that an engine leaves its inputs alone.
+uint64_t checksum(std::span<const float> numbers);
+
+class Runner {
+ public:
+  Runner(Engine& engine, const Case& c, const Numbers& numbers);
+  Observation run() &&;
+
+ private:
+  void call(const Call& call, int64_t first_token);
+  void call_layer(const Call& call);
+  void call_pool(const Call& call);
+  void call_state(const Call& call);
+  void call_buffer(const Call& call);
+  void load(const Call& call);
+  void pool_put(const Call& call);
+  void pool_get(const Call& call);
+  void bind(const Call& call);
+  void feed(const Call& call, int64_t first_token);
+  void read(const Call& call);
+  void state_export(const Call& call);
+  void state_import(const Call& call);
+  void apply();
+  void dequant();
+  void recurrent(const Call& call, int64_t first_token);
+  void reads_after(const Call& call);
+
+  const LayerNumbers& weights_of(const Call& call, int64_t otherwise) const;
+  void misconduct(const std::string& what);
+  // Is the entry there? If not the call counts as unsupported.
+  bool has(std::string_view name);
+
+  Engine& engine_;
+  const Case& case_;
+  const Numbers& numbers_;
+  Observation seen_;
+  CallObserved* now_ = nullptr;
+  std::string where_;  // "call 3, step"
+  std::map<int64_t, std::vector<uint8_t>> exports_;
+  std::map<int64_t, uint64_t> snapshots_;
+  std::map<int64_t, gdn_buffer> buffers_;
+  std::unique_ptr<RecurrentSession> recurrence_;
+};
+
+}  // namespace gdn

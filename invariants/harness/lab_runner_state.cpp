@@ -1,0 +1,184 @@
+// Calls of a case that move state or memory, and operators on explicit inputs.
+#include <bit>
+
+#include "invariants/harness/lab_runner.h"
+#include "reference/rng.h"
+
+namespace gdn {
+namespace {
+
+// What no snapshot and no buffer of an engine is called.
+constexpr uint64_t unknown_id = 0xFFFF'FFFF'FFFF'FFF0U;
+
+struct Output {
+  const char* name;
+  int64_t count;
+};
+
+std::vector<Output> outputs_of(const Case& c) {
+  const Shape& s = c.shape;
+  switch (c.subject) {
+    case Subject::in_proj:
+    case Subject::out_proj:
+      return {{"y", c.rows}};
+    case Subject::gates:
+      return {{"beta", s.num_v_heads}, {"g", s.num_v_heads}};
+    case Subject::conv:
+      return {{"y", s.conv_dim()}, {"hist", s.history_count()}};
+    case Subject::qk_norm:
+      return {{"q", s.k_dim()}, {"k", s.k_dim()}};
+    case Subject::delta_rule:
+      return {{"S", s.state_count()}, {"o", s.v_dim()}};
+    case Subject::gated_norm:
+      return {{"y", s.v_dim()}};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+void Runner::state_export(const Call& call) {
+  const int64_t layer = call.at(Argument::layer);
+  const int64_t capacity = call.at(Argument::capacity);
+  uint64_t size = 0;
+  if (capacity < 0) {
+    now_->status = engine_.api().state_export(engine_.handle(), layer, nullptr, 0, &size);
+    if (capacity == -2 || !now_->ok() || size > uint64_t{4 * elements_max}) return;
+  }
+  const uint64_t room = capacity >= 0 ? static_cast<uint64_t>(capacity) : size;
+  Guarded<uint8_t> bytes(room);
+  now_->status = engine_.api().state_export(engine_.handle(), layer, bytes.data(), room, &size);
+  if (!bytes.intact()) misconduct("it wrote outside the destination of state_export");
+  if (!now_->ok()) return;
+  now_->bytes = bytes.content();
+  if (size < room) now_->bytes.resize(size);
+  exports_[call.at(Argument::id)] = now_->bytes;
+}
+
+void Runner::state_import(const Call& call) {
+  std::vector<uint8_t> bytes = exports_[call.at(Argument::id)];
+  const int64_t given = call.at(Argument::bytes);
+  if (given >= 0 && given <= elements_max) bytes.resize(static_cast<size_t>(given));
+  Guarded<uint8_t> source{std::span<const uint8_t>(bytes)};
+  now_->status =
+      engine_.api().state_import(engine_.handle(), call.at(Argument::layer),
+                                 call.omit.contains("src") ? nullptr : source.data(), bytes.size());
+  if (!source.holds(bytes)) misconduct("it wrote into the state that it was given");
+}
+
+void Runner::call_state(const Call& call) {
+  const int64_t id = call.at(Argument::id);
+  if (call.kind == CallKind::state_export) return state_export(call);
+  if (call.kind == CallKind::state_import) return state_import(call);
+  if (call.kind == CallKind::snapshot) {
+    uint64_t given = 0;
+    now_->status = engine_.api().snapshot(engine_.handle(), call.at(Argument::layer),
+                                          call.omit.contains("id") ? nullptr : &given);
+    if (now_->ok()) snapshots_[id] = given;
+    return;
+  }
+  const auto known = snapshots_.find(id);
+  now_->status = engine_.api().rollback(engine_.handle(),
+                                        known == snapshots_.end() ? unknown_id : known->second);
+}
+
+void Runner::call_buffer(const Call& call) {
+  const gdn_api& api = engine_.api();
+  const int64_t which = call.at(Argument::buffer);
+  const uint64_t bytes = static_cast<uint64_t>(std::max<int64_t>(0, call.at(Argument::bytes)));
+  const uint64_t offset = static_cast<uint64_t>(call.at(Argument::offset));
+  const auto known = buffers_.find(which);
+  const gdn_buffer buffer = known == buffers_.end() ? unknown_id : known->second;
+  if (call.kind == CallKind::buffer_create) {
+    gdn_buffer created = 0;
+    now_->status = api.buffer_create(engine_.handle(), bytes, &created);
+    if (now_->ok()) buffers_[which] = created;
+    return;
+  }
+  if (call.kind == CallKind::buffer_release) {
+    now_->status = api.buffer_release(engine_.handle(), buffer);
+    return;
+  }
+  if (bytes > uint64_t{elements_max}) {
+    now_->status = GDN_INVALID_ARGUMENT;
+    return;
+  }
+  Rng rng = Rng(case_.seed).stream("buffer " + std::to_string(which));
+  std::vector<uint8_t> content(bytes);
+  for (uint8_t& byte : content) byte = static_cast<uint8_t>(rng.next());
+  if (call.kind == CallKind::buffer_write) {
+    Guarded<uint8_t> source{std::span<const uint8_t>(content)};
+    now_->status = api.buffer_write(engine_.handle(), buffer, offset, source.data(), bytes);
+    if (!source.holds(content)) misconduct("it wrote into the bytes that it was given");
+    return;
+  }
+  Guarded<uint8_t> destination(bytes);
+  now_->status = api.buffer_read(engine_.handle(), buffer, offset, destination.data(), bytes);
+  if (!destination.intact()) misconduct("it wrote outside the destination of buffer_read");
+  if (now_->ok()) now_->bytes = destination.content();
+}
+
+void Runner::apply() {
+  const std::optional<Operator> op = operator_of(case_.subject);
+  if (!op || *op > Operator::out_proj || case_.subject == Subject::recurrent) {
+    now_->status = GDN_UNSUPPORTED;
+    return;
+  }
+  std::map<std::string, Guarded<float>> in;
+  std::vector<gdn_array> inputs;
+  for (const auto& [name, numbers] : numbers_.arrays) {
+    const auto [at, inserted] = in.emplace(name, Guarded<float>(std::span<const float>(numbers)));
+    inputs.push_back(
+        {at->first.c_str(), GDN_F32, at->second.data(), static_cast<int64_t>(numbers.size())});
+  }
+  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers_.tiles)};
+  if (!numbers_.tiles.empty()) {
+    inputs.push_back({"weight", GDN_Q4_TILE, tiles.data(), case_.rows * case_.cols});
+  }
+  std::map<std::string, Guarded<float>> out;
+  std::vector<gdn_array> outputs;
+  for (const Output& o : outputs_of(case_)) {
+    const auto [at, inserted] = out.emplace(o.name, Guarded<float>(static_cast<size_t>(o.count)));
+    outputs.push_back({at->first.c_str(), GDN_F32, at->second.data(), o.count});
+  }
+  const gdn_shape shape = c_shape(case_.shape);
+  now_->status = engine_.api().apply(engine_.handle(), static_cast<gdn_operator>(*op), &shape,
+                                     inputs.data(), inputs.size(), outputs.data(), outputs.size());
+  for (const auto& [name, numbers] : numbers_.arrays) {
+    if (!in.at(name).holds(numbers)) misconduct("it wrote into its input " + name);
+  }
+  if (!tiles.holds(numbers_.tiles)) misconduct("it wrote into the tiles that it was given");
+  for (const auto& [name, guarded] : out) {
+    if (!guarded.intact()) misconduct("it wrote outside its output " + name);
+    if (now_->ok()) now_->arrays[name] = guarded.content();
+  }
+}
+
+void Runner::dequant() {
+  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers_.tiles)};
+  Guarded<float> out(static_cast<size_t>(case_.rows * case_.cols));
+  now_->status =
+      engine_.api().dequant(engine_.handle(), case_.rows, case_.cols, tiles.data(), out.data());
+  if (!tiles.holds(numbers_.tiles)) misconduct("it wrote into the tiles that it was given");
+  if (!out.intact()) misconduct("it wrote outside its output");
+  if (now_->ok()) now_->arrays["out"] = out.content();
+}
+
+void Runner::recurrent(const Call& call, int64_t first_token) {
+  if (case_.subject != Subject::recurrent) {
+    now_->status = GDN_UNSUPPORTED;
+    return;
+  }
+  if (!recurrence_) {
+    recurrence_ =
+        std::make_unique<RecurrentSession>(engine_, recurrent_inputs(case_, numbers_), case_.pool);
+    now_->status = recurrence_->start();
+    if (!now_->ok()) return;
+  }
+  now_->status = recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"]);
+  if (now_->ok()) now_->status = recurrence_->state(now_->arrays["S"]);
+  if (!recurrence_->misconduct().empty()) misconduct(recurrence_->misconduct());
+}
+
+}  // namespace gdn

@@ -1,0 +1,277 @@
+// The model of layers, pool, exports and snapshots behind Lab::expect.
+#include "invariants/harness/life.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace gdn {
+namespace {
+
+struct LayerLife {
+  std::optional<int64_t> loaded;  // whose small tensors
+  bool has_f32 = false;
+  std::optional<std::array<int64_t, 3>> bound;  // whose large matrices, from the pool
+  // Where its state is; nothing where the model cannot say, until it is zeroed.
+  std::optional<Place> place;
+
+  bool ready() const { return loaded && (has_f32 || bound); }
+  WeightsUsed weights() const {
+    if (bound) return {*loaded, *bound};
+    return {*loaded, {*loaded, *loaded, *loaded}};
+  }
+};
+
+struct PoolEntry {
+  int64_t weights, matrix;
+};
+
+struct Snapshot {
+  int64_t first_layer;
+  std::vector<std::optional<Place>> places;
+};
+
+class Model {
+ public:
+  explicit Model(const Case& c) : case_(c), layers_(static_cast<size_t>(c.shape.num_layers)) {
+    for (LayerLife& layer : layers_) layer.place = zero();
+  }
+
+  Life run() && {
+    const std::vector<int64_t> first = first_tokens(case_);
+    for (size_t i = 0; i < case_.calls.size(); ++i) {
+      const Call& call = case_.calls[i];
+      now_ = {};
+      one(call, first[i]);
+      const int64_t asked = call.at(Argument::read_layer);
+      const int64_t own = takes(call.kind, Argument::layer) ? call.at(Argument::layer) : 0;
+      const int64_t read = asked >= 0 ? asked : std::max<int64_t>(0, own);
+      if (is_layer(read)) now_.read = at(read).place;
+      life_.calls.push_back(now_);
+    }
+    return std::move(life_);
+  }
+
+ private:
+  bool is_layer(int64_t layer) const { return layer >= 0 && layer < case_.shape.num_layers; }
+  LayerLife& at(int64_t layer) { return layers_[static_cast<size_t>(layer)]; }
+
+  Place zero() {
+    life_.sequences.emplace_back();
+    return {life_.sequences.size() - 1, 0};
+  }
+
+  // A place that can grow: a new sequence where the old one went on from here before.
+  void extend(Place& place, const WeightsUsed& weights, int64_t first, int64_t tokens) {
+    Sequence* sequence = &life_.sequences[place.sequence];
+    if (sequence->tokens.size() != place.tokens) {
+      Sequence prefix = *sequence;
+      prefix.tokens.resize(place.tokens);
+      size_t kept = 0;
+      size_t covered = 0;
+      while (covered < place.tokens) covered += static_cast<size_t>(prefix.calls[kept++]);
+      prefix.calls.resize(kept);
+      life_.sequences.push_back(std::move(prefix));
+      place.sequence = life_.sequences.size() - 1;
+      sequence = &life_.sequences.back();
+    }
+    if (sequence->tokens.empty()) sequence->weights = weights;
+    for (int64_t t = first; t < first + tokens; ++t) sequence->tokens.push_back(t);
+    if (tokens > 0) sequence->calls.push_back(tokens);
+    place.tokens += static_cast<size_t>(tokens);
+  }
+
+  void one(const Call& call, int64_t first_token) {
+    const int64_t layer = call.at(Argument::layer);
+    const bool names_layer = takes(call.kind, Argument::layer);
+    const bool all_allowed = call.kind == CallKind::reset || call.kind == CallKind::snapshot;
+    if (names_layer && !is_layer(layer) && !(all_allowed && layer == -1)) {
+      now_.refused = true;
+      return;
+    }
+    switch (call.kind) {
+      case CallKind::load_layer_f32:
+        return load(call, at(layer));
+      case CallKind::unload_layer:
+        at(layer) = {};
+        at(layer).place = zero();
+        return forget_snapshots(layer);
+      case CallKind::reset:
+        return reset(layer);
+      case CallKind::pool_init:
+        pool_ready_ = true;
+        return clear_pool();
+      case CallKind::pool_clear:
+        return clear_pool();
+      case CallKind::pool_put:
+        return put(call);
+      case CallKind::pool_get:
+        now_.refused = !pool_.contains(key_of(call));
+        return;
+      case CallKind::bind_q4:
+        return bind(call, at(layer));
+      case CallKind::step:
+        return feed(at(layer), first_token, 1);
+      case CallKind::run:
+        return feed(at(layer), first_token, call.at(Argument::tokens));
+      case CallKind::forward:
+        return forward(first_token, call.at(Argument::tokens));
+      case CallKind::state_export:
+        exports_[call.at(Argument::id)] = at(layer).place;
+        return;
+      case CallKind::state_import:
+        return import(call, layer);
+      case CallKind::snapshot:
+        return snapshot(call, layer);
+      case CallKind::rollback:
+        return rollback(call);
+      default:
+        return;
+    }
+  }
+
+  void load(const Call& call, LayerLife& layer) {
+    const std::set<std::string> large = {"qkv", "z", "out"};
+    const bool without_large =
+        std::includes(call.omit.begin(), call.omit.end(), large.begin(), large.end());
+    const bool omits_some = !call.omit.empty() && (!without_large || call.omit.size() != 3);
+    if (layer.loaded || omits_some) {
+      now_.refused = true;
+      return;
+    }
+    const int64_t given = call.at(Argument::weights);
+    layer.loaded = given >= 0 ? given : call.at(Argument::layer);
+    layer.has_f32 = !without_large && case_.weights == Weights::f32;
+  }
+
+  void reset(int64_t layer) {
+    for (int64_t l = layer < 0 ? 0 : layer; l < (layer < 0 ? case_.shape.num_layers : layer + 1);
+         ++l) {
+      at(l).place = zero();
+      forget_snapshots(l);
+    }
+  }
+
+  void clear_pool() {
+    pool_.clear();
+    for (LayerLife& layer : layers_) layer.bound.reset();
+  }
+
+  int64_t key_of(const Call& call) const {
+    const int64_t given = call.at(Argument::key);
+    return given >= 0 ? given
+                      : own_key(std::max<int64_t>(0, call.at(Argument::weights)),
+                                call.at(Argument::matrix));
+  }
+  static int64_t own_key(int64_t weights, int64_t matrix) { return 1 + 3 * weights + matrix; }
+
+  void put(const Call& call) {
+    const PoolEntry entry{std::max<int64_t>(0, call.at(Argument::weights)),
+                          call.at(Argument::matrix)};
+    now_.refused = !pool_ready_ || !pool_.emplace(key_of(call), entry).second;
+  }
+
+  void bind(const Call& call, LayerLife& layer) {
+    const int64_t own = call.at(Argument::layer);
+    const Argument arguments[] = {Argument::key_qkv, Argument::key_z, Argument::key_out};
+    std::array<int64_t, 3> whose = {};
+    for (size_t matrix = 0; matrix < 3; ++matrix) {
+      const int64_t given = call.at(arguments[matrix]);
+      const auto found =
+          pool_.find(given >= 0 ? given : own_key(own, static_cast<int64_t>(matrix)));
+      const bool fits =
+          found != pool_.end() && found->second.matrix == static_cast<int64_t>(matrix);
+      if (!fits) {
+        now_.refused = true;
+        return;
+      }
+      whose[matrix] = found->second.weights;
+    }
+    now_.refused = !layer.loaded || layer.has_f32;
+    if (!now_.refused) layer.bound = whose;
+  }
+
+  void feed(LayerLife& layer, int64_t first_token, int64_t tokens) {
+    if (!layer.ready() || tokens < 0) {
+      now_.refused = true;
+      return;
+    }
+    if (!layer.place) return;
+    Place& place = *layer.place;
+    const bool other_weights =
+        place.tokens > 0 && !(life_.sequences[place.sequence].weights == layer.weights());
+    if (other_weights) {
+      layer.place.reset();
+      return;
+    }
+    now_.before = place;
+    extend(place, layer.weights(), first_token, tokens);
+    now_.before->sequence = place.sequence;
+    now_.after = place;
+  }
+
+  // What reaches the second layer is the first one's output, which no case spells out.
+  void forward(int64_t first_token, int64_t tokens) {
+    const bool ready =
+        std::all_of(layers_.begin(), layers_.end(), [](const LayerLife& l) { return l.ready(); });
+    if (!ready || tokens < 0) {
+      now_.refused = true;
+      return;
+    }
+    feed(layers_.front(), first_token, tokens);
+    if (layers_.size() == 1) return;
+    now_.before = now_.after = std::nullopt;
+    for (size_t l = 1; l < layers_.size() && tokens > 0; ++l) layers_[l].place.reset();
+  }
+
+  void import(const Call& call, int64_t layer) {
+    const auto found = exports_.find(call.at(Argument::id));
+    now_.refused = found == exports_.end() || call.at(Argument::bytes) >= 0;
+    if (now_.refused) return;
+    at(layer).place = found->second;
+    forget_snapshots(layer);
+  }
+
+  void snapshot(const Call& call, int64_t layer) {
+    Snapshot taken{std::max<int64_t>(0, layer), {}};
+    const int64_t count = layer < 0 ? case_.shape.num_layers : 1;
+    for (int64_t l = 0; l < count; ++l) taken.places.push_back(at(taken.first_layer + l).place);
+    const int64_t id = call.at(Argument::id);
+    snapshots_.emplace_back(id, std::move(taken));
+  }
+
+  void rollback(const Call& call) {
+    const int64_t id = call.at(Argument::id);
+    const auto found = std::find_if(snapshots_.rbegin(), snapshots_.rend(),
+                                    [id](const auto& entry) { return entry.first == id; });
+    now_.refused = found == snapshots_.rend();
+    if (now_.refused) return;
+    const Snapshot& taken = found->second;
+    for (size_t l = 0; l < taken.places.size(); ++l) {
+      layers_[static_cast<size_t>(taken.first_layer) + l].place = taken.places[l];
+    }
+    snapshots_.erase(found.base(), snapshots_.end());
+  }
+
+  void forget_snapshots(int64_t layer) {
+    std::erase_if(snapshots_, [layer](const auto& entry) {
+      const auto count = static_cast<int64_t>(entry.second.places.size());
+      return layer >= entry.second.first_layer && layer < entry.second.first_layer + count;
+    });
+  }
+
+  const Case& case_;
+  Life life_;
+  CallLife now_;
+  std::vector<LayerLife> layers_;
+  std::map<int64_t, PoolEntry> pool_;
+  bool pool_ready_ = false;
+  std::map<int64_t, std::optional<Place>> exports_;
+  std::vector<std::pair<int64_t, Snapshot>> snapshots_;
+};
+
+}  // namespace
+
+Life live(const Case& c) { return Model(c).run(); }
+
+}  // namespace gdn

@@ -1,0 +1,317 @@
+// The recurrence of an engine on its own, in buffers that the engine owns.
+#include "invariants/harness/recurrent_session.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "invariants/harness/guarded.h"
+#include "invariants/harness/lab.h"
+#include "reference/formats.h"
+
+namespace gdn {
+namespace {
+
+// What lies around states and outputs: a NaN that no calculation makes, exact in all formats.
+constexpr uint32_t sentinel_bits = 0xFFE50000U;
+
+gdn_format c_format(Format format) {
+  return format == Format::f32 ? GDN_F32 : (format == Format::bf16 ? GDN_BF16 : GDN_F16);
+}
+
+size_t bytes_of(Format format) { return format == Format::f32 ? 4 : 2; }
+
+std::vector<uint8_t> stored(const std::vector<float>& numbers, Format format) {
+  std::vector<uint8_t> bytes(numbers.size() * bytes_of(format));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (format == Format::f32) {
+      std::memcpy(bytes.data() + 4 * i, &numbers[i], 4);
+      continue;
+    }
+    const uint16_t bits = format == Format::bf16 ? bf16_encode(numbers[i]) : f16_encode(numbers[i]);
+    std::memcpy(bytes.data() + 2 * i, &bits, 2);
+  }
+  return bytes;
+}
+
+std::vector<float> loaded(const std::vector<uint8_t>& bytes, Format format) {
+  std::vector<float> numbers(bytes.size() / bytes_of(format));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (format == Format::f32) {
+      std::memcpy(&numbers[i], bytes.data() + 4 * i, 4);
+      continue;
+    }
+    uint16_t bits = 0;
+    std::memcpy(&bits, bytes.data() + 2 * i, 2);
+    numbers[i] = format == Format::bf16 ? bf16_decode(bits) : f16_decode(bits);
+  }
+  return numbers;
+}
+
+std::vector<float> as_stored(const std::vector<float>& numbers, Format format) {
+  return loaded(stored(numbers, format), format);
+}
+
+bool same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
+
+gdn_qk_norm_form c_norm(Dialect::QkNorm norm) {
+  switch (norm) {
+    case Dialect::QkNorm::sum_eps:
+      return GDN_QK_NORM_SUM_EPS;
+    case Dialect::QkNorm::max_norm:
+      return GDN_QK_NORM_MAX;
+    case Dialect::QkNorm::mean_eps:
+      return GDN_QK_NORM_MEAN_EPS;
+    case Dialect::QkNorm::none:
+      return GDN_QK_NORM_NONE;
+  }
+  return GDN_QK_NORM_NONE;
+}
+
+std::vector<float> rows(const std::vector<float>& all, int64_t first, int64_t count,
+                        int64_t width) {
+  if (all.empty()) return {};
+  const auto begin = all.begin() + first * width;
+  return std::vector<float>(begin, begin + count * width);
+}
+
+}  // namespace
+
+RecurrentSession::RecurrentSession(Engine& engine, RecurrentInputs inputs, const PoolLayout& pool)
+    : engine_(engine), in_(std::move(inputs)), pool_(pool) {}
+
+RecurrentSession::~RecurrentSession() {
+  for (const gdn_buffer buffer : buffers_) {
+    engine_.api().buffer_release(engine_.handle(), buffer);
+  }
+}
+
+gdn_status RecurrentSession::create(uint64_t bytes, gdn_buffer& buffer) {
+  const gdn_status status = engine_.api().buffer_create(engine_.handle(), bytes, &buffer);
+  if (status == GDN_OK) buffers_.push_back(buffer);
+  return status;
+}
+
+gdn_status RecurrentSession::put(const std::vector<float>& numbers, Format format,
+                                 gdn_buffer& buffer) {
+  const std::vector<uint8_t> bytes = stored(numbers, format);
+  const gdn_status status = create(std::max<size_t>(1, bytes.size()), buffer);
+  if (status != GDN_OK || bytes.empty()) return status;
+  return engine_.api().buffer_write(engine_.handle(), buffer, 0, bytes.data(), bytes.size());
+}
+
+gdn_status RecurrentSession::read_floats(gdn_buffer buffer, Format format, int64_t count,
+                                         std::vector<float>& numbers) {
+  Guarded<uint8_t> bytes(static_cast<size_t>(count) * bytes_of(format));
+  numbers.clear();
+  if (count == 0) return GDN_OK;
+  const gdn_status status =
+      engine_.api().buffer_read(engine_.handle(), buffer, 0, bytes.data(), bytes.size());
+  if (!bytes.intact()) misconduct_ = "buffer_read wrote outside its destination";
+  if (status == GDN_OK) numbers = loaded(bytes.content(), format);
+  return status;
+}
+
+gdn_view RecurrentSession::view(gdn_buffer buffer, Format format,
+                                std::vector<int64_t> extents) const {
+  gdn_view v = {};
+  v.buffer = buffer;
+  v.format = c_format(format);
+  int64_t stride = 1;
+  for (size_t d = extents.size(); d-- > 0;) {
+    v.stride[d] = stride;
+    stride *= extents[d];
+  }
+  return v;
+}
+
+gdn_status RecurrentSession::start() {
+  const int64_t count = in_.shape.state_count();
+  const auto total = static_cast<size_t>(pool_.offset + pool_.slots * (count + pool_.gap));
+  surroundings_.assign(total, std::bit_cast<float>(sentinel_bits));
+  const Shape& s = in_.shape;
+  const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t head = i / (s.head_k_dim * s.head_v_dim);
+    const int64_t k = i / s.head_v_dim % s.head_k_dim;
+    const int64_t v = i % s.head_v_dim;
+    const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : i;
+    const float x = in_.initial_state.empty() ? 0 : in_.initial_state[static_cast<size_t>(i)];
+    surroundings_[static_cast<size_t>(pool_.offset + at)] = x;
+  }
+  // As it comes back: f16 keeps another NaN.
+  surroundings_ = as_stored(surroundings_, in_.dialect.state_storage);
+  return put(surroundings_, in_.dialect.state_storage, state_);
+}
+
+gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
+                                            gdn_recurrent_args& args) {
+  const Shape& s = in_.shape;
+  const Format input = in_.dialect.input_storage;
+  struct Input {
+    gdn_view& view;
+    const std::vector<float>& numbers;
+    Format format;
+    std::vector<int64_t> extents;
+  };
+  const int64_t kh = s.num_k_heads;
+  const int64_t kd = s.head_k_dim;
+  const int64_t vh = s.num_v_heads;
+  const int64_t vd = s.head_v_dim;
+  const Input inputs[] = {{args.q, in_.q, input, {tokens, kh, kd}},
+                          {args.k, in_.k, input, {tokens, kh, kd}},
+                          {args.v, in_.v, input, {tokens, vh, vd}},
+                          {args.g, in_.g, Format::f32, {tokens, vh}},
+                          {args.gk, in_.gk, Format::f32, {tokens, vh, kd}},
+                          {args.beta, in_.beta, Format::f32, {tokens, vh}}};
+  for (const Input& i : inputs) {
+    if (i.numbers.empty()) continue;
+    int64_t width = 1;
+    for (size_t d = 1; d < i.extents.size(); ++d) width *= i.extents[d];
+    gdn_buffer buffer = 0;
+    const gdn_status status = put(rows(i.numbers, first, tokens, width), i.format, buffer);
+    if (status != GDN_OK) return status;
+    i.view = view(buffer, i.format, i.extents);
+  }
+  args.qk_norm = c_norm(in_.dialect.qk_norm);
+  args.qk_norm_eps = s.l2norm_eps;
+  args.state_is_vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
+  args.head_map_tiled = in_.dialect.head_map == Dialect::HeadMap::tiled;
+  args.g_is_linear = in_.dialect.gate_input == Dialect::GateInput::linear_alpha;
+  args.scale_on_output = in_.dialect.scale_on == Dialect::ScaleOn::output;
+  const bool unscaled = in_.dialect.scale_on == Dialect::ScaleOn::none;
+  args.scale_is_given = unscaled || in_.dialect.scale.has_value();
+  args.scale = unscaled ? 1 : in_.dialect.scale.value_or(0);
+  return GDN_OK;
+}
+
+gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<float>& o) {
+  const Shape& s = in_.shape;
+  const size_t buffers_before = buffers_.size();
+  gdn_recurrent_args args = {};
+  args.struct_size = sizeof args;
+  args.num_sequences = 1;
+  args.num_tokens = tokens;
+  args.num_k_heads = s.num_k_heads;
+  args.head_k_dim = s.head_k_dim;
+  args.num_v_heads = s.num_v_heads;
+  args.head_v_dim = s.head_v_dim;
+  args.num_slots = pool_.slots;
+  gdn_status status = fill_arguments(first, tokens, args);
+  const int64_t count = std::max<int64_t>(0, tokens) * s.v_dim();
+  const Format output = in_.dialect.output_storage;
+  // Sentinels before and after, in the engine's own memory.
+  constexpr int64_t margin = 64;
+  const std::vector<float> sentinels(static_cast<size_t>(count + 2 * margin),
+                                     std::bit_cast<float>(sentinel_bits));
+  const std::vector<float> untouched = as_stored(sentinels, output);
+  gdn_buffer out = 0;
+  if (status == GDN_OK) status = put(untouched, output, out);
+  if (status != GDN_OK) return status;
+  args.o = view(out, output, {tokens, s.num_v_heads, s.head_v_dim});
+  args.o.offset = margin;
+  const bool vk = args.state_is_vk != 0;
+  args.state = view(state_, in_.dialect.state_storage,
+                    {pool_.slots, s.num_v_heads, vk ? s.head_v_dim : s.head_k_dim,
+                     vk ? s.head_k_dim : s.head_v_dim});
+  args.state.offset = pool_.offset;
+  args.state.stride[0] = s.state_count() + pool_.gap;
+  status = engine_.api().recurrent(engine_.handle(), &args);
+  std::vector<float> all;
+  if (status == GDN_OK) status = read_floats(out, output, count + 2 * margin, all);
+  if (status == GDN_OK) {
+    for (int64_t i = 0; i < margin; ++i) {
+      const bool kept = same(all[static_cast<size_t>(i)], untouched[0]) &&
+                        same(all[all.size() - 1 - static_cast<size_t>(i)], untouched[0]);
+      if (!kept) misconduct_ = "recurrent wrote outside o";
+    }
+    o.assign(all.begin() + margin, all.end() - margin);
+  }
+  while (buffers_.size() > buffers_before) {
+    engine_.api().buffer_release(engine_.handle(), buffers_.back());
+    buffers_.pop_back();
+  }
+  return status;
+}
+
+gdn_status RecurrentSession::state(std::vector<float>& canonical) {
+  const Shape& s = in_.shape;
+  const int64_t count = s.state_count();
+  std::vector<float> all;
+  const gdn_status status = read_floats(state_, in_.dialect.state_storage,
+                                        static_cast<int64_t>(surroundings_.size()), all);
+  if (status != GDN_OK) return status;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto at = static_cast<int64_t>(i) - pool_.offset;
+    const bool live = at >= 0 && at < count;
+    if (!live && !same(all[i], surroundings_[i])) misconduct_ = "recurrent wrote outside its slot";
+  }
+  canonical.resize(static_cast<size_t>(count));
+  const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t head = i / (s.head_k_dim * s.head_v_dim);
+    const int64_t k = i / s.head_v_dim % s.head_k_dim;
+    const int64_t v = i % s.head_v_dim;
+    const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : i;
+    canonical[static_cast<size_t>(i)] = all[static_cast<size_t>(pool_.offset + at)];
+  }
+  return GDN_OK;
+}
+
+RecurrentInputs recurrent_inputs(const Case& c, const Numbers& numbers) {
+  RecurrentInputs in;
+  in.shape = c.shape;
+  in.dialect = c.dialect;
+  in.tokens = c.subject == Subject::recurrent ? c.tokens : 1;
+  const auto take = [&numbers](const char* name) {
+    const auto found = numbers.arrays.find(name);
+    return found == numbers.arrays.end() ? std::vector<float>{} : found->second;
+  };
+  in.q = take("q");
+  in.k = take("k");
+  in.v = take("v");
+  in.g = take("g");
+  in.gk = take("gk");
+  in.beta = take("beta");
+  in.initial_state = take("S");
+  return in;
+}
+
+RecurrentRun Lab::run_recurrent(const RecurrentInputs& inputs) const {
+  RecurrentRun run;
+  const auto stop = [&run](Outcome outcome, std::string why) {
+    Verdict v;
+    v.outcome = outcome;
+    v.detail = std::move(why);
+    run.conduct = std::move(v);
+    return std::move(run);
+  };
+  Case likewise;
+  likewise.subject = Subject::recurrent;
+  std::string why = why_not(likewise);
+  if (!why.empty()) return stop(Outcome::not_applicable, why);
+  std::optional<Engine> engine = Engine::open(*engine_.api, inputs.shape, default_options(), &why);
+  if (!engine) return stop(Outcome::engine_error, why);
+  RecurrentSession session(*engine, inputs, PoolLayout{});
+  const auto refused = [&](const char* what, gdn_status status) {
+    return stop(Outcome::engine_error, std::string(what) + ": " + std::string(name_of(status)) +
+                                           ": " + engine->last_error());
+  };
+  gdn_status status = session.start();
+  if (status != GDN_OK) return refused("setting up recurrent", status);
+  std::vector<int64_t> calls = inputs.calls;
+  if (calls.empty()) calls.push_back(inputs.tokens);
+  int64_t first = 0;
+  for (const int64_t tokens : calls) {
+    std::vector<float> o;
+    status = session.call(first, tokens, o);
+    if (status == GDN_OK) status = session.state(run.states.emplace_back());
+    if (status != GDN_OK) return refused("recurrent", status);
+    run.o.insert(run.o.end(), o.begin(), o.end());
+    first += tokens;
+  }
+  run.conduct = claim(session.misconduct().empty(), session.misconduct());
+  return run;
+}
+
+}  // namespace gdn

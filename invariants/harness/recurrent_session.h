@@ -1,0 +1,51 @@
+// The recurrence of an engine on its own, one sequence in slot 0 of a pool of states that lie
+// between sentinels. Internal to Lab.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "invariants/harness/engine.h"
+#include "invariants/harness/observation.h"
+#include "reference/case.h"
+
+namespace gdn {
+
+class RecurrentSession {
+ public:
+  RecurrentSession(Engine& engine, RecurrentInputs inputs, const PoolLayout& pool);
+  ~RecurrentSession();
+  RecurrentSession(const RecurrentSession&) = delete;
+  RecurrentSession& operator=(const RecurrentSession&) = delete;
+
+  // Creates buffers and writes the initial state.
+  gdn_status start();
+  // Tokens [first, first + tokens) of the inputs; o as [tokens][vh][vd].
+  gdn_status call(int64_t first, int64_t tokens, std::vector<float>& o);
+  // [vh][kd][vd].
+  gdn_status state(std::vector<float>& canonical);
+  // What was written that should not have been; empty if nothing.
+  const std::string& misconduct() const { return misconduct_; }
+
+ private:
+  gdn_status create(uint64_t bytes, gdn_buffer& buffer);
+  gdn_status put(const std::vector<float>& numbers, Format format, gdn_buffer& buffer);
+  gdn_status read_floats(gdn_buffer buffer, Format format, int64_t count,
+                         std::vector<float>& numbers);
+  gdn_view view(gdn_buffer buffer, Format format, std::vector<int64_t> extents) const;
+  gdn_status fill_arguments(int64_t first, int64_t tokens, gdn_recurrent_args& args);
+
+  Engine& engine_;
+  const RecurrentInputs in_;
+  const PoolLayout pool_;
+  gdn_buffer state_ = 0;
+  std::vector<float> surroundings_;  // the whole state buffer as it was written at first
+  std::vector<gdn_buffer> buffers_;
+  std::vector<gdn_buffer> of_call_;
+  std::string misconduct_;
+};
+
+// Shape, dialect and arrays of a case of subject recurrent.
+RecurrentInputs recurrent_inputs(const Case& c, const Numbers& numbers);
+
+}  // namespace gdn

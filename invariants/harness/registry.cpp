@@ -1,0 +1,49 @@
+// The list of invariants. It fills itself before main, one registrar a file.
+#include <algorithm>
+
+#include "invariants/harness/invariant.h"
+
+namespace gdn {
+namespace {
+
+// Function-local, because registrars of other files may run before this file's statics.
+std::vector<Invariant>& list() {
+  static std::vector<Invariant> invariants;
+  return invariants;
+}
+
+std::string stem_of(std::string_view file) {
+  const size_t slash = file.find_last_of('/');
+  if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
+  return std::string(file.substr(0, file.find('.')));
+}
+
+}  // namespace
+
+Registered::Registered(Claim claim, const char* file) {
+  Invariant invariant{stem_of(file), std::move(claim)};
+  const auto after = [](const Invariant& a, const Invariant& b) { return a.name < b.name; };
+  list().insert(std::upper_bound(list().begin(), list().end(), invariant, after),
+                std::move(invariant));
+}
+
+const std::vector<Invariant>& registry() { return list(); }
+
+const Invariant* invariant_named(std::string_view name) {
+  for (const Invariant& invariant : registry()) {
+    if (invariant.name == name) return &invariant;
+  }
+  return nullptr;
+}
+
+Verdict check(const Invariant& invariant, const Case& c, const Lab& lab) {
+  Verdict none;
+  none.detail = why_invalid(c);
+  if (!none.detail.empty()) return none;
+  if (!invariant.claim.applies(c)) return none;
+  none.detail = lab.why_not(c);
+  if (!none.detail.empty()) return none;
+  return invariant.claim.check(c, lab);
+}
+
+}  // namespace gdn

@@ -1,0 +1,130 @@
+// Claim:   each operator's result lies within its bound of the exact one on the engine's own
+// inputs. Why:     judged on what the engine fed it, an operator answers for its own rounding
+// alone. Bound:   the local check of the reference; state, history and what is only moved: equal
+// bits. Origin:  every wrong-number bug has an operator; the first one out of bound is where to
+// look.
+#include "invariants/harness/invariant.h"
+
+namespace gdn {
+namespace {
+
+bool applies(const Case& c) {
+  if (c.subject == Subject::layer) return c.tokens >= 1;
+  return c.subject != Subject::recurrent && c.calls.size() <= 1;
+}
+
+Call read_of(Tensor tensor) {
+  Call call;
+  call.kind = CallKind::read;
+  call.given[Argument::tensor] = static_cast<int64_t>(tensor);
+  return call;
+}
+
+// Every token through step, S and HIST read a second time before the next one; then a reset, and
+// the first token again.
+std::vector<Call> calls_with_continuity(const Case& c) {
+  std::vector<Call> calls = setup_calls(c);
+  const size_t setup_count = calls.size();
+  const std::vector<Call> stepped = stepped_calls(c);
+  calls.push_back(read_of(Tensor::S));
+  calls.push_back(read_of(Tensor::HIST));
+  for (size_t i = setup_count; i < stepped.size(); ++i) {
+    calls.push_back(stepped[i]);
+    calls.push_back(read_of(Tensor::S));
+    calls.push_back(read_of(Tensor::HIST));
+  }
+  Call reset;
+  reset.kind = CallKind::reset;
+  calls.push_back(reset);
+  calls.push_back(read_of(Tensor::S));
+  calls.push_back(read_of(Tensor::HIST));
+  Call again = stepped.back();
+  again.given[Argument::first_token] = 0;
+  calls.push_back(again);
+  return calls;
+}
+
+// A state that is read between two tokens is the one that the token before left; at first, and
+// after a reset, it is zero.
+Verdict state_is_kept(const Case& c, const std::vector<Call>& calls, const Observation& seen) {
+  Verdict all = claim(true, "");
+  TokenTensors left;
+  const auto zero = [&] {
+    for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
+      left[tensor].assign(static_cast<size_t>(element_count(tensor, c.shape)), 0.0F);
+    }
+  };
+  zero();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].kind == CallKind::reset) zero();
+    if (calls[i].kind == CallKind::step) left = seen.calls[i].reads;
+    if (calls[i].kind != CallKind::read) continue;
+    for (const auto& [tensor, values] : seen.calls[i].reads) {
+      if (values.empty() && left[tensor].empty()) continue;
+      const std::string what =
+          "call " + std::to_string(i + 1) + ", " + std::string(name_of(tensor)) + " between tokens";
+      all = both(std::move(all), same_bits(what, values, left[tensor]));
+    }
+  }
+  return all;
+}
+
+Verdict check_layer(const Case& c, const Lab& lab) {
+  const std::vector<Call> calls = calls_with_continuity(c);
+  const Observation seen = lab.run(c.with_calls(calls));
+  Verdict all = seen.served();
+  if (!all.holds()) return all;
+  std::vector<TokenTensors> tokens;
+  std::vector<int64_t> rows;
+  Verdict out_is_OUT = claim(true, "");
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].kind != CallKind::step) continue;
+    rows.push_back(static_cast<int64_t>(tokens.size()));
+    tokens.push_back(seen.calls[i].reads);
+    out_is_OUT =
+        both(std::move(out_is_OUT), same_bits("out of token " + std::to_string(rows.back()),
+                                              seen.calls[i].out, tokens.back()[Tensor::OUT]));
+  }
+  // The last step follows the reset: a sequence of its own.
+  const std::vector<TokenTensors> after_reset = {tokens.back()};
+  tokens.pop_back();
+  rows.pop_back();
+  all = both(std::move(all), state_is_kept(c, calls, seen), std::move(out_is_OUT));
+  const std::vector<Judgement> first = judge(tokens, lab.expect_local(c, 0, rows, tokens));
+  const std::vector<Judgement> again = judge(after_reset, lab.expect_local(c, 0, {0}, after_reset));
+  size_t judged = 0;
+  for (const Judgement& row : first) judged += row.tokens;
+  // HIST is empty at one tap; nothing else may go unjudged.
+  const size_t tensors = c.shape.conv_kernel == 1 ? tensor_count - 1 : tensor_count;
+  const Verdict complete =
+      claim(judged == tensors * tokens.size(), "not every tensor of every token was judged");
+  return both(std::move(all), complete, verdict_of(first), verdict_of(again));
+}
+
+Verdict check_operator(const Case& c, const Lab& lab) {
+  const Observation seen = lab.run(c);
+  Verdict all = seen.served();
+  if (!all.holds()) return all;
+  const std::map<std::string, std::vector<float>>& got = seen.calls.front().arrays;
+  for (const auto& [name, want] : lab.expect(c).calls.front().arrays) {
+    if (want.size() == 0) continue;
+    const auto found = got.find(name);
+    all = both(std::move(all), found == got.end() ? claim(false, name + " was not given")
+                                                  : within(name, found->second, want));
+  }
+  return all;
+}
+
+Verdict check(const Case& c, const Lab& lab) {
+  return c.subject == Subject::layer ? check_layer(c, lab) : check_operator(c, lab);
+}
+
+const Registered self{{.claim = "each operator is within its bound on the engine's own inputs",
+                       .applies = applies,
+                       .check = check,
+                       .kills = {"beta_from_a", "conv_history_stores_output", "error_before_decay",
+                                 "head_map_tiled", "l2_norm_without_eps", "nibble_low_high_swapped",
+                                 "q_scale_twice", "reset_keeps_history"}}};
+
+}  // namespace
+}  // namespace gdn
