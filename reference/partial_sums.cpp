@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "reference/parallel_for.h"
@@ -31,8 +30,8 @@ namespace {
 constexpr double double_roundoff = 0x1p-53;
 constexpr double double_subnormal = 0x1p-1074;
 constexpr int64_t rows_together = 8;
-// Above this many terms, sorting them costs more than the tighter bound is worth.
-constexpr size_t terms_sorted_max = 512;
+// Above this many terms, a bound that grows with their square costs more than it is worth.
+constexpr size_t terms_in_trees_max = 512;
 
 using Stage = Reduction::Stage;
 
@@ -185,23 +184,29 @@ double of_any_order(double sum, double sum_error, double sum_abs, double depth, 
   return rounded_up(std::min((terms - 1) * subset_max, depth * sum_abs), 4);
 }
 
-// A tree of n leaves has at most n - j + 1 additions over j leaves or more: contract the subtree of
-// a smallest one of them to a leaf; the tree left has at most n - j + 1 leaves, so n - j additions,
-// and all the others are among those. So the sizes, sorted, are at most 2, 3, ..., n. A partial sum
-// over j terms is at most the larger of the j largest positive terms and the j largest negative
-// magnitudes, which grows with j. A serial order from the largest term down attains it.
-double of_largest_subsets(std::span<const double> terms) {
-  std::vector<double> positive, negative;
-  for (double term : terms) (term > 0 ? positive : negative).push_back(std::fabs(term));
-  std::sort(positive.begin(), positive.end(), std::greater<>());
-  std::sort(negative.begin(), negative.end(), std::greater<>());
-  double positive_sum = 0, negative_sum = 0, total = 0;
-  for (size_t j = 0; j < terms.size(); ++j) {
-    if (j < positive.size()) positive_sum += positive[j];
-    if (j < negative.size()) negative_sum += negative[j];
-    if (j > 0) total += std::fmax(positive_sum, negative_sum);
+// A partial sum over j terms lies between the sums of the j smallest and of the j largest terms;
+// let V_j be the larger magnitude of the two. D_j, the most that the partial sums of a tree over
+// any j of the terms can add up to, is V_j for its root and what its two subtrees can have:
+//   D_1 = 0,   D_j <= V_j + max over d of (D_d + D_(j-d)),   by induction on j.
+// Terms of one sign, largest first, attain it. (With the weaker U_j, the largest sum of at most j
+// terms of one sign, it would be U_2 + ... + U_n.)
+double of_any_tree(std::span<const double> terms) {
+  const size_t count = terms.size();
+  std::vector<double> sorted(terms.begin(), terms.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> most(count + 1, 0.0);  // D_j at index j
+  double smallest = 0, largest = 0;
+  for (size_t j = 1; j <= count; ++j) {
+    smallest += sorted[j - 1];
+    largest += sorted[count - j];
+    if (j == 1) continue;
+    double subtrees = 0;
+    for (size_t d = 1; d <= j / 2; ++d) subtrees = std::max(subtrees, most[d] + most[j - d]);
+    most[j] = std::max(std::fabs(smallest), std::fabs(largest)) + subtrees;
   }
-  return rounded_up(total, 2 * static_cast<double>(terms.size()));
+  // Each of the n - 1 values of V misses at most gamma of double (n) of sum_abs; what they add up
+  // to, another. The caller allows for the first.
+  return rounded_up(most[count], static_cast<double>(count));
 }
 
 // Terms of up to eight rows of w times x, element by element. Lanes without a row repeat the last.
@@ -235,7 +240,7 @@ Sums sums_of(const std::vector<Lanes<rows_together>>& terms) {
 // Up to eight rows; `terms` is overwritten.
 void of_rows(const Reduction& reduction, std::vector<Lanes<rows_together>>& terms, double depth,
              std::span<SumMagnitudes> out) {
-  if (reduction.kind != Reduction::Kind::order && terms.size() <= terms_sorted_max) {
+  if (reduction.kind != Reduction::Kind::order && terms.size() <= terms_in_trees_max) {
     std::vector<double> row(terms.size());
     for (size_t r = 0; r < out.size(); ++r) {
       for (size_t i = 0; i < terms.size(); ++i) row[i] = terms[i].of[r];
@@ -277,10 +282,10 @@ SumMagnitudes sum_magnitudes(const Reduction& reduction, std::span<const double>
   const double n = static_cast<double>(terms.size());
   const double sum_error = 2 * (n + 1) * double_roundoff * result.sum_abs;
   double bound = of_any_order(sum, sum_error, result.sum_abs, depth, n);
-  if (terms.size() <= terms_sorted_max) {
-    // The same allowance for terms rounded to double as in a walk.
-    const double terms_error = n * (2 * double_roundoff * result.sum_abs + n * double_subnormal);
-    bound = std::min(bound, of_largest_subsets(terms) + terms_error);
+  if (terms.size() <= terms_in_trees_max) {
+    const double terms_error =
+        n * (2 * (n + 1) * double_roundoff * result.sum_abs + n * double_subnormal);
+    bound = std::min(bound, of_any_tree(terms) + terms_error);
   }
   result.partial_sums = bound;
   return result;
