@@ -47,6 +47,7 @@ class FloatEngine {
     return off(1 / std::sqrt(static_cast<long double>(kept(x))), contract_.functions.rsqrt_ulp);
   }
   float sqrt(float x) {
+    if (contract_.functions.sqrt_ulp == 0.5) return kept(std::sqrt(kept(x)));
     return off(std::sqrt(static_cast<long double>(kept(x))), contract_.functions.sqrt_ulp);
   }
   float sigmoid(float x) {

@@ -3,9 +3,10 @@
 //
 // Bound: that of x / rho (head_norm.cpp, functions.cpp), at the engine's own inputs; then what the
 // inputs carry. The scale is a float32: 1 / sqrt(kd) is off by u if it was written as a constant,
-// by a square root's and a division's error if computed; the product rounds once more, and neither
-// does where the scale is a power of two. The mean form rounds eps' product with kd, or the mean,
-// and the factor 1 / sqrt(kd) that it leaves, with its product.
+// by a square root's and a division's error if computed; the product rounds once more. Nothing does
+// where the scale is a power of two, unless it is computed with less than IEEE's operations. The
+// mean form rounds eps' product with kd, or the mean, and the factor 1 / sqrt(kd) that it leaves,
+// with its product.
 //
 // Where the sum of squares overflows (a norm above 1.8e19) the plain form gives 0: tolerated.
 // Infinities and NaN: a NaN makes its whole head NaN (in the max form fmax may drop it, so that the
@@ -66,11 +67,12 @@ Scale scale_of_q(const Shape& shape, const Dialect& dialect, const Contract& con
     return scale;
   }
   scale.exact = 1 / sqrt(Real(shape.head_k_dim));
-  if (is_power_of_two(static_cast<double>(scale.exact))) return scale;
   const FloatModel model(contract);
+  const bool written = contract.q_scale == QScaleForm::rounded_constant;
+  const bool ieee = model.sqrt_relative <= u && model.division_relative <= u;
+  if ((written || ieee) && is_power_of_two(static_cast<double>(scale.exact))) return scale;
   const double computed = compose(of_inverse(model.sqrt_relative), model.division_relative);
-  const double constant =
-      contract.q_scale == QScaleForm::rounded_constant ? u : std::max(u, computed);
+  const double constant = written ? u : std::max(u, computed);
   scale.relative = compose(constant, u);
   return scale;
 }
