@@ -19,14 +19,16 @@ namespace gdn {
 struct FloatStyle {
   enum class Order : uint8_t { serial, pairwise, lanes };
   Order order = Order::serial;
-  bool fused = false;   // each multiply-add rounds once
-  bool folded = false;  // u = alpha (S^T k)
-  int exp_edge = 0;     // -1, 1: exp is off by its 2 ulp downwards, upwards; 0: rounded to nearest
+  bool fused = false;    // each multiply-add rounds once
+  bool folded = false;   // u = alpha (S^T k)
+  int exp_edge = 0;      // -1, 1: exp is off by its 2 ulp downwards, upwards; 0: rounded to nearest
+  bool flushes = false;  // subnormals are read and written as zeros
 
   std::string name() const {
     const char* orders[] = {"serial", "pairwise", "lanes"};
     return std::string(orders[static_cast<int>(order)]) + (fused ? " fused" : "") +
-           (folded ? " folded" : "") + " exp edge " + std::to_string(exp_edge);
+           (folded ? " folded" : "") + (flushes ? " flushing" : "") + " exp edge " +
+           std::to_string(exp_edge);
   }
 };
 
@@ -56,26 +58,36 @@ inline float float_exp(float x, int edge) {
   return result;
 }
 
-inline float multiply_add(float a, float b, float sum, bool fused) {
-  return fused ? std::fma(a, b, sum) : sum + a * b;
+inline float kept(float x, const FloatStyle& style) {
+  return style.flushes && std::abs(x) < 0x1p-126F ? 0 : x;
+}
+inline std::vector<float> kept(std::vector<float> x, const FloatStyle& style) {
+  for (float& element : x) element = kept(element, style);
+  return x;
+}
+
+inline float multiply_add(float a, float b, float sum, const FloatStyle& style) {
+  if (style.fused) return kept(std::fma(a, b, sum), style);
+  return kept(sum + kept(a * b, style), style);
 }
 
 inline float float_dot(const float* a, const float* b, size_t n, const FloatStyle& style) {
   if (style.order == FloatStyle::Order::pairwise && n > 1) {
     const size_t half = n / 2;
-    return float_dot(a, b, half, style) + float_dot(a + half, b + half, n - half, style);
+    return kept(float_dot(a, b, half, style) + float_dot(a + half, b + half, n - half, style),
+                style);
   }
   if (style.order != FloatStyle::Order::lanes) {
     float sum = 0;
-    for (size_t i = 0; i < n; ++i) sum = multiply_add(a[i], b[i], sum, style.fused);
+    for (size_t i = 0; i < n; ++i) sum = multiply_add(a[i], b[i], sum, style);
     return sum;
   }
   float lanes[32] = {};
   for (size_t i = 0; i < n; ++i) {
-    lanes[i % 32] = multiply_add(a[i], b[i], lanes[i % 32], style.fused);
+    lanes[i % 32] = multiply_add(a[i], b[i], lanes[i % 32], style);
   }
   for (size_t width = 16; width > 0; width /= 2) {
-    for (size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+    for (size_t i = 0; i < width; ++i) lanes[i] = kept(lanes[i] + lanes[i + width], style);
   }
   return lanes[0];
 }
@@ -83,6 +95,7 @@ inline float float_dot(const float* a, const float* b, size_t n, const FloatStyl
 // One token of one head as an engine gets it.
 struct FloatToken {
   std::vector<float> q, k, v;
+  std::vector<float> gk;  // log decay per key channel, or empty
   float g = 0, beta = 0;
 
   TokenInputs inputs() const {
@@ -90,7 +103,7 @@ struct FloatToken {
             .k = exactly(k),
             .v = exactly(v),
             .g = exactly({g}),
-            .gk = {},
+            .gk = exactly(gk),
             .beta = exactly({beta})};
   }
 };
@@ -105,22 +118,30 @@ inline std::vector<TokenInputs> inputs_of(const std::vector<FloatToken>& tokens)
 inline std::vector<float> float_token(std::vector<float>& S, const FloatToken& token,
                                       const FloatStyle& style) {
   const size_t kd = token.k.size(), vd = token.v.size();
-  const float alpha = float_exp(token.g, style.exp_edge);
+  const std::vector<float> q = kept(token.q, style), k = kept(token.k, style);
+  const std::vector<float> v = kept(token.v, style);
+  const float beta = kept(token.beta, style);
+  const float alpha = kept(float_exp(kept(token.g, style), style.exp_edge), style);
+  std::vector<float> channel;
+  for (const float gk : token.gk) {
+    channel.push_back(kept(float_exp(kept(gk, style), style.exp_edge), style));
+  }
   std::vector<float> o(vd), column(kd);
   for (size_t j = 0; j < vd; ++j) {
-    for (size_t i = 0; i < kd; ++i) column[i] = S[i * vd + j] * (style.folded ? 1 : alpha);
-    float u = float_dot(column.data(), token.k.data(), kd, style);
-    float difference = token.v[j] - u;
-    if (style.folded) {
-      difference = style.fused ? std::fma(-alpha, u, token.v[j]) : token.v[j] - alpha * u;
-    }
-    const float d = token.beta * difference;
     for (size_t i = 0; i < kd; ++i) {
-      const float kept = style.folded ? alpha * column[i] : column[i];
-      column[i] = multiply_add(token.k[i], d, kept, style.fused);
+      column[i] = kept(kept(S[i * vd + j], style) * (style.folded ? 1 : alpha), style);
+      if (!channel.empty()) column[i] = kept(column[i] * channel[i], style);
+    }
+    const float u = float_dot(column.data(), k.data(), kd, style);
+    const float difference =
+        style.folded ? multiply_add(-alpha, u, v[j], style) : kept(v[j] - u, style);
+    const float d = kept(beta * difference, style);
+    for (size_t i = 0; i < kd; ++i) {
+      const float decayed = style.folded ? kept(alpha * column[i], style) : column[i];
+      column[i] = multiply_add(k[i], d, decayed, style);
       S[i * vd + j] = column[i];
     }
-    o[j] = float_dot(column.data(), token.q.data(), kd, style);
+    o[j] = float_dot(column.data(), q.data(), kd, style);
   }
   return o;
 }
@@ -133,7 +154,8 @@ struct Regime {
   float beta_spread = 0.1F;
   bool equal_keys = false;
   float key_norm = 1;
-  float scale = 1;  // of v
+  float scale = 1;           // of v
+  bool per_channel = false;  // also a decay per key channel
 };
 
 inline std::vector<float> draw_vector(Rng& rng, size_t count) {
@@ -161,6 +183,9 @@ inline std::vector<FloatToken> draw_tokens(Rng& rng, const Regime& regime, size_
     token.v = draw_vector(rng, regime.vd);
     for (float& v : token.v) v *= regime.scale;
     token.g = regime.g;
+    for (size_t i = 0; i < regime.kd && regime.per_channel; ++i) {
+      token.gk.push_back(regime.g * rng.unit());
+    }
     token.beta = std::max(0.0F, regime.beta_centre + regime.beta_spread * rng.signed_unit());
     tokens.push_back(token);
   }
@@ -198,7 +223,7 @@ inline TokenInputs blur(Rng& rng, FloatToken& token, double relative) {
                  .k = blurred(rng, token.k, relative),
                  .v = blurred(rng, token.v, relative),
                  .g = blurred(rng, g, relative),
-                 .gk = {},
+                 .gk = blurred(rng, token.gk, relative),
                  .beta = blurred(rng, beta, relative)};
   token.g = g[0], token.beta = beta[0];
   return in;

@@ -17,6 +17,7 @@ namespace {
 Contract contract_of(const FloatStyle& style, bool order_declared) {
   Contract contract = any_f32_contract();
   contract.decay = style.folded ? DecayForm::folded : DecayForm::first;
+  contract.flushes_subnormals = style.flushes;
   if (!order_declared) return contract;
   using Stage = Reduction::Stage;
   Reduction order{.kind = Reduction::Kind::order, .stages = {}};
@@ -43,6 +44,7 @@ std::vector<Regime> regimes() {
           Regime regime{.kd = kd, .g = g, .beta_centre = beta, .scale = scale};
           regime.equal_keys = all.size() % 2 == 0;
           regime.key_norm = all.size() % 3 == 0 ? 0.5F : 1;
+          regime.per_channel = all.size() % 4 == 0;
           all.push_back(regime);
         }
       }
@@ -51,12 +53,13 @@ std::vector<Regime> regimes() {
   return all;
 }
 
-void attack_one_token(bool order_declared, const char* name) {
+void attack_one_token(bool order_declared, bool flushes, const char* name) {
   Rng rng(3);
   Worst state, output;
   for (const Regime& regime : regimes()) {
     const Shape shape = one_head(regime.kd, regime.vd);
-    for (const FloatStyle& style : float_styles()) {
+    for (FloatStyle style : float_styles()) {
+      style.flushes = flushes;
       const std::vector<float> before = draw_state(rng, regime);
       std::vector<float> S = before;
       const FloatToken token = draw_tokens(rng, regime, 1)[0];
@@ -72,8 +75,14 @@ void attack_one_token(bool order_declared, const char* name) {
   output.print((std::string(name) + "_output").c_str());
 }
 
-TEST(LocalBound, HoldsForEveryOrderWhereNoneIsDeclared) { attack_one_token(false, "local_any"); }
-TEST(LocalBound, HoldsForTheDeclaredOrder) { attack_one_token(true, "local_declared"); }
+TEST(LocalBound, HoldsForEveryOrderWhereNoneIsDeclared) {
+  attack_one_token(false, false, "local_any");
+}
+TEST(LocalBound, HoldsForTheDeclaredOrder) { attack_one_token(true, false, "local_declared"); }
+
+TEST(LocalBound, HoldsForEnginesThatFlushSubnormals) {
+  attack_one_token(true, true, "local_flushing");
+}
 
 TEST(LocalBound, HoldsForInputsThatAreKnownToWithinABound) {
   Rng rng(5);
@@ -154,12 +163,28 @@ TEST(RunningBound, HoldsOverLongRunsOfSlowDecay) {
   worst.print("running_long");
 }
 
+TEST(RunningBound, HoldsForEnginesThatFlushSubnormals) {
+  Rng rng(37);
+  Worst worst;
+  for (const Regime& regime : regimes()) {
+    if (regime.scale == 1) continue;
+    for (const int edge : {-1, 1}) {
+      FloatStyle style;
+      style.exp_edge = edge;
+      style.flushes = true;
+      style.folded = rng.range(0, 1) == 1;
+      attack_sequence(regime, style, 12, true, 0, rng, worst);
+    }
+  }
+  worst.print("running_flushing");
+}
+
 // exp off by 2 ulp one way in every token, nothing else to round: what eps grows by is attained.
 TEST(RunningBound, IsNearlyAttainedByAOneSidedExp) {
   const float g = -1e-3F;
   std::vector<float> S{1};
   RunningRecurrence running(one_head(1, 1), {}, contract_of({}, true), S);
-  FloatToken token{.q = {1}, .k = {0}, .v = {0}, .g = g, .beta = 0};
+  FloatToken token{.q = {1}, .k = {0}, .v = {0}, .gk = {}, .g = g, .beta = 0};
   FloatStyle style;
   style.exp_edge = 1;
   Verdict last;
