@@ -44,34 +44,38 @@ constexpr double factor_min = 0x1p-700;
 constexpr double factor_max = 0x1p700;
 constexpr double weight_max = 0x1p128;
 
-// x, ready for any number of rows; padded with zeros to whole lanes.
-struct Split {
-  std::vector<double> original, high, low;
+// What splitting found out about x.
+struct Range {
   double left_out = 0;      // sum |x_i| over those below factor_min, which high and low leave out
-  double low_share_of = 0;  // 0 where x is float32 numbers, so that low is zero
-  bool in_range = true;     // all |x_i| <= factor_max
+  double low_share_of = 0;  // 2^-28, or 0 where every low is zero
+  bool usable = true;       // all |x_i| <= factor_max
 };
 
-template <class Number>
-Split split(std::span<const Number> x) {
-  const size_t padded = (x.size() + lanes - 1) / lanes * lanes;
-  Split result;
-  result.original.assign(x.begin(), x.end());
-  result.high.resize(padded);
-  result.low.resize(padded);
+// A float32 number has 24 bits, all of them high, and is zero or in range unless not finite.
+void split(std::span<const float> x, double* high, double* low, Range& range) {
+  bool finite = true;
+  for (size_t i = 0; i < x.size(); ++i) {
+    high[i] = x[i];
+    low[i] = 0;
+    finite = finite && std::isfinite(x[i]);
+  }
+  range.usable = range.usable && finite;
+}
+
+void split(std::span<const double> x, double* high, double* low, Range& range) {
   constexpr uint64_t leading_29_bits = ~uint64_t{0} << 24;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double value = result.original[i];
+    const double value = x[i];
+    high[i] = low[i] = 0;
     if (std::fabs(value) < factor_min) {
-      result.left_out += std::fabs(value);
+      range.left_out += std::fabs(value);
       continue;
     }
-    if (!(std::fabs(value) <= factor_max)) result.in_range = false;
-    result.high[i] = std::bit_cast<double>(std::bit_cast<uint64_t>(value) & leading_29_bits);
-    result.low[i] = value - result.high[i];
-    if (result.low[i] != 0) result.low_share_of = low_share;
+    if (!(std::fabs(value) <= factor_max)) range.usable = false;
+    high[i] = std::bit_cast<double>(std::bit_cast<uint64_t>(value) & leading_29_bits);
+    low[i] = value - high[i];
+    if (low[i] != 0) range.low_share_of = low_share;
   }
-  return result;
 }
 
 struct Accumulators {
@@ -104,7 +108,7 @@ void accumulate(const float* __restrict w, const double* __restrict high,
 double double_gamma(double count) { return count * eps / (1 - count * eps); }
 
 // Eight lanes into one result, serially; `steps` is how many terms a lane has.
-ExactDot combine(const Accumulators& of, double steps, const Split& x) {
+ExactDot combine(const Accumulators& of, double steps, const Range& x) {
   double sum = of.sum[0], correction = of.correction[0], magnitude = of.magnitude[0];
   for (int lane = 1; lane < lanes; ++lane) {
     const double before = sum;
@@ -147,44 +151,71 @@ ExactDot carefully(std::span<const float> w, std::span<const double> x) {
   return multiprecision_dot(w, x);
 }
 
-ExactDot dot(const float* w, const Split& x) {
-  const std::span<const float> row(w, x.original.size());
-  if (!x.in_range) return carefully(row, x.original);
-  const int64_t whole = static_cast<int64_t>(row.size()) / lanes * lanes;
+// `count` elements on from where the accumulators are; all but the last piece are whole lanes.
+// high and low have room for whole lanes and zeros beyond `count`.
+void accumulate_piece(const float* w, const double* high, const double* low, int64_t count,
+                      Accumulators& into) {
+  const int64_t whole = count / lanes * lanes;
+  accumulate(w, high, low, whole, into);
+  if (whole == count) return;
+  float rest[lanes] = {};
+  std::copy(w + whole, w + count, rest);
+  accumulate(rest, high + whole, low + whole, lanes, into);
+}
+
+template <class Number>
+ExactDot proven_or_carefully(const Accumulators& accumulators, const Range& range, const float* w,
+                             std::span<const Number> x) {
+  const double steps = static_cast<double>(x.size() / lanes + 1);
+  const ExactDot result = combine(accumulators, steps, range);
+  const bool proven = result.radius <= 0x1p-40 * result.sum_abs && result.sum_abs < wide_infinity;
+  if (range.usable && proven) return result;
+  const std::vector<double> factors(x.begin(), x.end());
+  return carefully({w, x.size()}, factors);
+}
+
+// In pieces on the stack, as a row of its own is often short.
+template <class Number>
+ExactDot dot(std::span<const float> w, std::span<const Number> x) {
+  constexpr size_t piece = 256;
+  double high[piece], low[piece];
+  Range range;
   Accumulators accumulators;
-  accumulate(w, x.high.data(), x.low.data(), whole, accumulators);
-  if (whole < static_cast<int64_t>(row.size())) {
-    float rest[lanes] = {};
-    std::copy(row.begin() + whole, row.end(), rest);
-    accumulate(rest, x.high.data() + whole, x.low.data() + whole, lanes, accumulators);
+  for (size_t begin = 0; begin < x.size(); begin += piece) {
+    const size_t count = std::min(piece, x.size() - begin);
+    split(x.subspan(begin, count), high, low, range);
+    const size_t padded = (count + lanes - 1) / lanes * lanes;
+    std::fill(high + count, high + padded, 0.0);
+    std::fill(low + count, low + padded, 0.0);
+    accumulate_piece(w.data() + begin, high, low, static_cast<int64_t>(count), accumulators);
   }
-  const ExactDot result = combine(accumulators, static_cast<double>(whole / lanes + 1), x);
-  const bool proven = result.radius <= 0x1p-40 * result.sum_abs;
-  return proven && std::isfinite(result.sum_abs) ? result : carefully(row, x.original);
+  return proven_or_carefully(accumulators, range, w.data(), x);
 }
 
 template <class Number>
 void matvec(const float* w, int64_t rows, int64_t cols, std::span<const Number> x,
             std::span<ExactDot> out) {
-  const Split factors = split(x);
+  const size_t padded = (x.size() + lanes - 1) / lanes * lanes;
+  std::vector<double> high(padded), low(padded);
+  Range range;
+  split(x, high.data(), low.data(), range);
   // A thread starts in some 50 us, the time of about 65,536 multiply-adds.
   const int64_t grain = 65536 / std::max<int64_t>(1, cols) + 1;
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      out[static_cast<size_t>(row)] = dot(w + row * cols, factors);
+      const float* weights = w + row * cols;
+      Accumulators accumulators;
+      accumulate_piece(weights, high.data(), low.data(), cols, accumulators);
+      out[static_cast<size_t>(row)] = proven_or_carefully(accumulators, range, weights, x);
     }
   });
 }
 
 }  // namespace
 
-ExactDot exact_dot(std::span<const float> w, std::span<const float> x) {
-  return dot(w.data(), split(x));
-}
+ExactDot exact_dot(std::span<const float> w, std::span<const float> x) { return dot(w, x); }
 
-ExactDot exact_dot(std::span<const float> w, std::span<const double> x) {
-  return dot(w.data(), split(x));
-}
+ExactDot exact_dot(std::span<const float> w, std::span<const double> x) { return dot(w, x); }
 
 void exact_matvec(const float* w, int64_t rows, int64_t cols, std::span<const float> x,
                   std::span<ExactDot> out) {
