@@ -82,7 +82,7 @@ TEST_P(EveryCapture, HoldsWithTheTwinOnTheSameNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, EveryCapture, testing::ValuesIn(every_capture()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& parameter) { return parameter.param; });
 
 TEST(Oracle, AllTenCapturesAreThere) { EXPECT_EQ(every_capture().size(), 10U); }
 
