@@ -12,25 +12,15 @@ namespace gdn::simt {
 
 thread_local constinit Running running;
 
-namespace {
-
 thread_local constinit Block* running_block = nullptr;
+
+namespace {
 
 constexpr unsigned threads_max = 1024;
 
 }  // namespace
 
-void check_access(const void* address, unsigned bytes, Access access, Space space, Site site) {
-  running_block->access(address, bytes, access, space, site);
-}
-void block_barrier(Site site) { running_block->barrier(site); }
-uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site) {
-  return running_block->warp_call(call, mask, value, argument, site);
-}
-void* shared_array(const void* key, size_t bytes, Site site) {
-  return running_block->shared_array(key, bytes, site);
-}
-void* dynamic_shared_bytes() { return running_block->dynamic_shared_bytes(); }
+[[gnu::flatten]] void block_barrier(Site site) { running_block->barrier(site); }
 
 Block::Block(const Options& options, Memory& memory)
     : options_(options), memory_(memory), shared_(options) {
@@ -97,12 +87,7 @@ void Block::thread_main(void* argument) {
   thread.status = Status::finished;
 }
 
-void Block::resume(unsigned thread) {
-  running.thread = static_cast<int>(thread);
-  threads_[thread].fiber->resume();
-}
-
-void Block::run_ready_in_order() {
+[[gnu::flatten]] void Block::run_ready_in_order() {
   for (unsigned first = 0; first < count_; first += 32) {
     const unsigned end = std::min(first + 32, count_);
     bool some_ran = true;
@@ -139,16 +124,6 @@ bool Block::all_are(Status status) const {
   return std::all_of(threads_.begin(), threads_.begin() + count_,
                      [status](const Thread& thread) { return thread.status == status; });
 }
-
-void Block::wait(Status status, Site site) {
-  Thread& thread = threads_[static_cast<unsigned>(running.thread)];
-  thread.status = status;
-  thread.site = site;
-  thread.fiber->pause();
-  if (stopping()) throw Stopped{};
-}
-
-void Block::barrier(Site site) { wait(Status::at_barrier, site); }
 
 void Block::open_barrier() {
   uint32_t latest = 0;

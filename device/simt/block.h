@@ -43,7 +43,7 @@ class Block {
 
   // Called by its threads.
   void access(const void* address, unsigned bytes, Access access, Space space, Site site);
-  void barrier(Site site);
+  void barrier(Site site) { wait(Status::at_barrier, site); }
   uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
@@ -67,7 +67,10 @@ class Block {
 
   void begin(const Launch& launch, unsigned index);
   static void thread_main(void* thread);
-  void resume(unsigned thread);
+  void resume(unsigned thread) {
+    running.thread = static_cast<int>(thread);
+    threads_[thread].fiber->resume();
+  }
   void run_ready_in_order();
   void run_ready_shuffled(uint64_t order);
   bool all_are(Status status) const;
@@ -78,7 +81,13 @@ class Block {
   Fault diverged_barrier(unsigned waiting, unsigned absent) const;
   Fault diverged_warp_call(unsigned waiting) const;
 
-  void wait(Status status, Site site);
+  void wait(Status status, Site site) {
+    Thread& thread = threads_[static_cast<unsigned>(running.thread)];
+    thread.status = status;
+    thread.site = site;
+    thread.fiber->pause();
+    if (stopping()) throw Stopped{};
+  }
   bool arrived_alike(const Thread& one, const Thread& two) const;
   void complete_warp_call(unsigned warp, uint32_t mask);
   static uint64_t votes(const Thread* lanes, uint32_t mask);
@@ -118,5 +127,8 @@ class Block {
   std::optional<Fault> fault_;
   std::exception_ptr error_;
 };
+
+// The block whose threads this operating system thread is executing.
+extern thread_local constinit Block* running_block __attribute__((tls_model("initial-exec")));
 
 }  // namespace gdn::simt

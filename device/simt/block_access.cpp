@@ -15,6 +15,14 @@ const char* verb(Access access) {
 
 }  // namespace
 
+void check_access(const void* address, unsigned bytes, Access access, Space space, Site site) {
+  running_block->access(address, bytes, access, space, site);
+}
+void* shared_array(const void* key, size_t bytes, Site site) {
+  return running_block->shared_array(key, bytes, site);
+}
+void* dynamic_shared_bytes() { return running_block->dynamic_shared_bytes(); }
+
 void Block::access(const void* address, unsigned bytes, Access access, Space space, Site site) {
   const Target target = space == Space::shared ? shared_target(address, bytes, site)
                                                : global_target(address, bytes, site);

@@ -12,6 +12,11 @@ bool Block::arrived_alike(const Thread& one, const Thread& two) const {
          one.site == two.site;
 }
 
+[[gnu::flatten]] uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument,
+                                    Site site) {
+  return running_block->warp_call(call, mask, value, argument, site);
+}
+
 uint64_t Block::warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site) {
   const auto index = static_cast<unsigned>(running.thread);
   const unsigned warp = index / 32;
