@@ -136,7 +136,7 @@ std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts
   std::string text = fmt::format("# deltaproof: {}\n\n", status_of(tally) == exit_ok
                                                              ? "every verdict holds or is counted"
                                                              : "not all that was judged holds");
-  text += fmt::format("{}, in {} files, with engine {}, in {:.1f} s by deltaproof {}.\n\n    {}\n",
+  text += fmt::format("{}, in {} files, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
                       as_text(tally), reports.size(), facts.engine, facts.seconds, facts.version,
                       facts.command);
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);

@@ -1,0 +1,198 @@
+// The program as a person or a script meets it: exit statuses, messages, files written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace gdn {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string oracle = std::string(SOURCE_DIR) + "/corpus/oracle/";
+
+struct Ran {
+  int status = -1;
+  std::string output;  // stdout and stderr together
+};
+
+Ran run(const std::string& arguments) {
+  Ran ran;
+  std::FILE* pipe = popen((std::string(DELTAPROOF) + " " + arguments + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return ran;
+  std::array<char, 4096> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    ran.output.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+// A folder of the test's own, gone with it.
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "deltaproof_cli_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string content(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(Cli, VersionIsOneLine) {
+  const Ran ran = run("--version");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.output, HasSubstr("deltaproof 0."));
+}
+
+TEST_F(Cli, HelpShowsExamplesAndStatuses) {
+  const Ran ran = run("--help");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.output, HasSubstr("deltaproof verify corpus/oracle"));
+  EXPECT_THAT(ran.output, HasSubstr("Exit status"));
+}
+
+TEST_F(Cli, UsageErrorsAreStatus2) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("verify").status, 2);
+  EXPECT_EQ(run("verify --no-such-option x").status, 2);
+  EXPECT_EQ(run("no-such-command").status, 2);
+}
+
+TEST_F(Cli, ARightEngineOnACaptureIsStatus0) {
+  const Ran ran = run("verify " + oracle + "gdn_tiny_decode.safetensors");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("delta_rule"));
+  EXPECT_THAT(ran.output, HasSubstr(" 0 fail"));
+  EXPECT_THAT(ran.output, Not(HasSubstr("\r"))) << "progress has no place in a pipe";
+}
+
+TEST_F(Cli, AMutantIsStatus1AndTheMessageReplaysIt) {
+  const Ran ran =
+      run("verify " + oracle + "gdn_tiny_decode.safetensors --engine mutant:error_before_decay");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("replay: deltaproof verify"));
+  EXPECT_THAT(ran.output, HasSubstr("mutant:error_before_decay"));
+}
+
+TEST_F(Cli, AnotherHeadMapIsStatus1) {
+  const Ran ran =
+      run("verify " + oracle + "ggml_gdn_cpu.safetensors " + "--dialect ggml,head_map=grouped");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+}
+
+TEST_F(Cli, UnknownNamesAreStatus2AndSayWhatThereIs) {
+  const std::string file = oracle + "gdn_tiny_decode.safetensors";
+  const Ran engine = run("verify " + file + " --engine no_such_engine");
+  EXPECT_EQ(engine.status, 2);
+  EXPECT_THAT(engine.output, HasSubstr("twin"));
+  const Ran dialect = run("verify " + file + " --dialect no_such_dialect");
+  EXPECT_EQ(dialect.status, 2);
+  EXPECT_THAT(dialect.output, HasSubstr("ggml"));
+  const Ran value = run("verify " + file + " --dialect ggml,head_map=sideways");
+  EXPECT_EQ(value.status, 2);
+  EXPECT_THAT(value.output, HasSubstr("grouped"));
+}
+
+TEST_F(Cli, BadFilesAreStatus2AndOneLineNamesThem) {
+  write("cut.safetensors", "abc");
+  for (const std::string& name : {path("cut.safetensors"), path("absent.safetensors")}) {
+    const Ran ran = run("verify " + name);
+    EXPECT_EQ(ran.status, 2) << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr(name));
+    EXPECT_EQ(std::count(ran.output.begin(), ran.output.end(), '\n'), 1) << ran.output;
+  }
+}
+
+TEST_F(Cli, ABadFileLosesNothingOfTheFilesBeforeIt) {
+  write("cut.safetensors", "abc");
+  const Ran ran = run("verify " + oracle + "gdn_tiny_decode.safetensors " +
+                      path("cut.safetensors") + " --json " + path("report.json"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.output, HasSubstr("gated_norm"));
+  const auto json = nlohmann::json::parse(content("report.json"));
+  EXPECT_EQ(json.at("files").size(), 1U);
+}
+
+TEST_F(Cli, JsonHasEveryRowOfTheTable) {
+  const Ran ran = run("verify " + oracle + "fla_recurrent_f32.safetensors --json " +
+                      path("report.json") + " --markdown " + path("report.md"));
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  const auto json = nlohmann::json::parse(content("report.json"));
+  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("status"), 0);
+  const auto& rows = json.at("files").at(0).at("rows");
+  ASSERT_FALSE(rows.empty());
+  size_t holds = 0;
+  for (const auto& row : rows) holds += row.at("verdict") == "holds" ? 1 : 0;
+  EXPECT_EQ(json.at("holds"), holds);
+  EXPECT_THAT(content("report.md"), HasSubstr("| delta_rule | O |"));
+}
+
+TEST_F(Cli, AnUnwritableResultIsStatus5BeforeAnyWork) {
+  const Ran ran = run("verify " + oracle + "gdn_tiny_decode.safetensors --json " +
+                      path("no_such_folder/report.json"));
+  EXPECT_EQ(ran.status, 5);
+  EXPECT_THAT(ran.output, Not(HasSubstr("gated_norm")));
+}
+
+TEST_F(Cli, TheSummaryReplacesItsPartAlone) {
+  write("page.md",
+        "above\n<!-- worst error/bound: begin -->\nold\n<!-- worst error/bound: end -->\nbelow\n");
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --summary " + path("page.md"));
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  const std::string page = content("page.md");
+  EXPECT_TRUE(page.starts_with("above\n"));
+  EXPECT_TRUE(page.ends_with("below\n"));
+  EXPECT_THAT(page, HasSubstr("| dequant |"));
+  EXPECT_THAT(page, Not(HasSubstr("old")));
+}
+
+TEST_F(Cli, ListNamesEnginesMutantsDialectsAndInvariants) {
+  const Ran ran = run("list");
+  EXPECT_EQ(ran.status, 0);
+  for (const char* name :
+       {"twin", "mutant:error_before_decay", "flashinfer_prefill", "rerun_is_bit_identical"}) {
+    EXPECT_THAT(ran.output, HasSubstr(name));
+  }
+}
+
+TEST_F(Cli, APluginIsVerifiedLikeABuiltInEngine) {
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --engine " + PLUGIN_DIR +
+                      "/example_plugin.so");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+}
+
+TEST_F(Cli, APluginOfAnotherVersionIsRefused) {
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --engine " + PLUGIN_DIR +
+                      "/wrong_version_plugin.so");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.output, HasSubstr("version"));
+}
+
+}  // namespace
+}  // namespace gdn
