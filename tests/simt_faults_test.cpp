@@ -196,6 +196,27 @@ TEST(SimulatedRace, OfManyReadersOneIsEnough) {
       FaultKind::race, one_warp);
 }
 
+// syncwarp orders thread 0 after the readers of its own warp, and not after those of the other.
+void writes_after_syncwarp(const Floats& p) {
+  const float value = p.x[0];
+  syncwarp();
+  if (thread_index() == 0) p.x[0] = value + 1;
+}
+
+TEST(SimulatedRace, IsFoundInEveryOrderOfThreads) {
+  for (uint64_t seed = 0; seed < 32; ++seed) {
+    Machine machine({.order_seed = seed});
+    auto* const x = static_cast<float*>(machine.allocate(256, "x"));
+    EXPECT_FALSE(machine.fill(x, 0, 256));
+    const Floats params{{x}, 64};
+    const auto alarm = launch<writes_after_syncwarp>(machine, one_warp, params);
+    EXPECT_FALSE(alarm.has_value()) << "seed " << seed << ": " << alarm->text();
+    const auto fault = launch<writes_after_syncwarp>(machine, two_warps, params);
+    ASSERT_TRUE(fault.has_value()) << "seed " << seed;
+    EXPECT_EQ(fault->kind, FaultKind::race) << fault->text();
+  }
+}
+
 // Two bytes a thread, side by side in one word; planted: one thread in two writes the whole word.
 template <bool planted>
 void writes_halves(const Floats& p) {
