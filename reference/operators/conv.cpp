@@ -1,12 +1,4 @@
 // y = sum_j w_j window_j, oldest first;  CONV = silu(y) = y / (1 + exp(-y)).
-//
-// Bound: y is a sum of ck products in the contract's order (partial_sums.h), off by e in all with
-// what the window carries. Over [y - e, y + e] silu moves by its slope times e, and the form's own
-// error (functions.cpp) is relative to a value no larger than |silu(y)| + slope e.
-//
-// Infinities and NaN: the sum by IEEE's rules; then NaN gives NaN, +inf gives +inf, and -inf gives
-// NaN, since each declared form takes inf / inf or inf 0 there (a form of its own may give the
-// limit, -0: tolerated where nothing is declared). A sum that can overflow is undecided.
 #ifdef __FAST_MATH__
 #error "bounds need IEEE arithmetic: build without fast math"
 #endif
@@ -38,6 +30,9 @@ R exact_conv(std::span<const double> taps, std::span<const double> window) {
 GDN_FOR_EACH_REAL(GDN_INSTANTIATE)
 #undef GDN_INSTANTIATE
 
+// Bound: y is a sum of ck products in the contract's order (partial_sums.h), off by e in all with
+// what the window carries. Over [y - e, y + e] silu moves by its slope times e, and the form's own
+// error (functions.cpp) is relative to a value no larger than |silu(y)| + slope e.
 namespace {
 
 // One channel's taps, its window and what that carries.
@@ -92,6 +87,9 @@ void put_channel(Bounded& result, size_t c, const Channel& channel, const Contra
   put(result, c, exact, carried + local.of(std::abs(static_cast<double>(exact)) + carried));
 }
 
+// Infinities and NaN: the sum by IEEE's rules; then NaN gives NaN, +inf gives +inf, and -inf gives
+// NaN, since each declared form takes inf / inf or inf 0 there (a form of its own may give the
+// limit, -0: tolerated where nothing is declared). A sum that can overflow is undecided.
 void put_special_channel(Bounded& result, size_t c, const Channel& channel,
                          const Contract& contract) {
   const Classes y = sum_of_products_classes(channel.taps, channel.window, channel.bound);

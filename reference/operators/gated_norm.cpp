@@ -1,16 +1,4 @@
 // Per v-head: n = o / rho w silu(z), rho = sqrt(mean(o^2) + eps), silu(z) = z sigmoid(z).
-//
-// Bound: that of o / rho (head_norm.cpp, functions.cpp), where the mean rounds once as a division
-// or twice as a product with a rounded 1 / vd (exact where vd is a power of two) and the addition
-// of eps once; silu's by its form; one rounding each for the products with w and with the gate. The
-// products can come in any order: a loss eta to underflow is then multiplied by what comes after
-// it, at most max(1, |o|) max(1, 1/rho) max(1, |w|) max(1, |z|). What o and z carry moves o / rho
-// and silu(z), by head_norm.cpp and silu's slope.
-//
-// Where the sum of squares overflows the plain form gives 0: tolerated. Where a product on the way
-// can overflow the element is undecided. Infinities and NaN: a NaN in o makes its head NaN, an
-// infinite element is NaN and the rest of its head 0; then the products with w and silu(z) by
-// IEEE's rules, with silu(-inf) NaN, as each declared form has it.
 #ifdef __FAST_MATH__
 #error "bounds need IEEE arithmetic: build without fast math"
 #endif
@@ -39,6 +27,12 @@ std::vector<R> exact_gated_norm(std::span<const double> o, std::span<const doubl
 GDN_FOR_EACH_REAL(GDN_INSTANTIATE)
 #undef GDN_INSTANTIATE
 
+// Bound: that of o / rho (head_norm.cpp, functions.cpp), where the mean rounds once as a division
+// or twice as a product with a rounded 1 / vd (exact where vd is a power of two) and the addition
+// of eps once; silu's by its form; one rounding each for the products with w and with the gate. The
+// products can come in any order: a loss eta to underflow is then multiplied by what comes after
+// it, at most max(1, |o|) max(1, 1/rho) max(1, |w|) max(1, |z|). What o and z carry moves o / rho
+// and silu(z), by head_norm.cpp and silu's slope.
 namespace {
 
 constexpr double u = unit_roundoff;
@@ -126,7 +120,10 @@ Classes gate_classes(double z, double bound, const Contract& contract, const Flo
   return classes_of(exact, gate.silu.moved + gate.local.of(gate.silu.size()));
 }
 
-// An element with a factor that is not ordinary.
+// Where the sum of squares overflows the plain form gives 0: tolerated. Where a product on the way
+// can overflow the element is undecided. Infinities and NaN: a NaN in o makes its head NaN, an
+// infinite element is NaN and the rest of its head 0; then the products with w and silu(z) by
+// IEEE's rules, with silu(-inf) NaN, as each declared form has it.
 void put_special_element(Bounded& result, size_t i, Classes quotient, double w, double z,
                          double z_bound, const Contract& contract, const FloatModel& model) {
   const Classes weighted = product(quotient, classes_of(w, 0));

@@ -1,10 +1,6 @@
 // beta = sigmoid(b);  x = a + dt_bias;  g = -exp(A_log) softplus(x), softplus(x) = log(1 + exp x).
 // The softplus is the exact one: the thresholds at +-20 that engines use are errors of theirs and
 // stand in the bound. Where A_log comes as -exp(A_log), g = A softplus(x).
-//
-// Infinities and NaN. b: NaN gives NaN, +-inf gives 1 and 0. a: NaN gives NaN; +inf gives -inf, or
-// NaN is as right where exp(A_log) can underflow (0 inf); -inf gives 0, whatever A_log. A_log:
-// +inf gives -inf, or NaN where softplus can underflow; -inf gives 0.
 #ifdef __FAST_MATH__
 #error "bounds need IEEE arithmetic: build without fast math"
 #endif
@@ -185,6 +181,10 @@ void put_decay(Bounded& g, size_t i, const Gate& gate, const FloatModel& model,
   }
 }
 
+// Infinities and NaN. b: NaN gives NaN, +-inf gives 1 and 0. a: NaN gives NaN; +inf gives -inf, or
+// NaN is as right where exp(A_log) can underflow (0 inf); -inf gives 0, whatever A_log. A_log:
+// +inf gives -inf, or NaN where softplus can underflow; -inf gives 0.
+//
 // exp(A_log) of an engine, by class. An overflow at a finite A_log is left out: with x = -inf it
 // would make NaN of a gate that is 0, which is a fault.
 Classes amplitude_classes(double A_log) {

@@ -1,17 +1,5 @@
 // y = W x, row by row; W is float32 or 4-bit tiles, decoded exactly; x is float32, or what q8_0
 // rounding makes of it (q8_activations.h).
-//
-// Bound: that of a dot product in the contract's order (partial_sums.h), at the engine's own x,
-// which lies within e of x element by element: what is carried, and for block fixed point of b bits
-// 2^(1-b) of the block's largest |x|. This moves y by sum |w| e at most.
-// 4-bit tiles: an engine may multiply by a block's scale after its sum, one more level of rounding.
-// Where nothing is declared it may also take d (sum code x - 8 sum x): its terms are then
-// |d| |x| (code + 8) in all, with two more levels (the difference and the scale).
-//
-// Infinities and NaN: IEEE's rules for a sum in any order; finite terms that can overflow make it
-// undecided. With tiles the forms above reach NaN or infinity in different ways: where a weight or
-// x is infinite, or a scale NaN, the sum must not be finite, and which one is free; a NaN in x
-// gives NaN.
 #ifdef __FAST_MATH__
 #error "bounds need IEEE arithmetic: build without fast math"
 #endif
@@ -43,6 +31,12 @@ R exact_sum_of_products(std::span<const double> w, std::span<const double> x) {
 GDN_FOR_EACH_REAL(GDN_INSTANTIATE)
 #undef GDN_INSTANTIATE
 
+// Bound: that of a dot product in the contract's order (partial_sums.h), at the engine's own x,
+// which lies within e of x element by element: what is carried, and for block fixed point of b bits
+// 2^(1-b) of the block's largest |x|. This moves y by sum |w| e at most.
+// 4-bit tiles: an engine may multiply by a block's scale after its sum, one more level of rounding.
+// Where nothing is declared it may also take d (sum code x - 8 sum x): its terms are then
+// |d| |x| (code + 8) in all, with two more levels (the difference and the scale).
 namespace {
 
 // The activations that every row sees.
@@ -147,6 +141,7 @@ double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes
     }
     magnitudes.depth += levels;
     magnitudes.partial_sums = magnitudes.depth * magnitudes.sum_abs;
+    magnitudes.roundings = infinity;
   }
   Flushing flushing{.flushes = p.model.flushes};
   const size_t cols = p.x.value.size();
@@ -154,6 +149,10 @@ double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes
   return carried + dot_error(magnitudes, flushing);
 }
 
+// Infinities and NaN: IEEE's rules for a sum in any order; finite terms that can overflow make it
+// undecided. With tiles the forms above reach NaN or infinity in different ways: where a weight or
+// x is infinite, or a scale NaN, the sum must not be finite, and which one is free; a NaN in x
+// gives NaN.
 void put_special_row(Bounded& y, size_t at, const Projection& p, const float* w) {
   const std::vector<double> row(w, w + p.x.value.size());
   Classes classes = sum_of_products_classes(row, p.x.value, p.x.bound);

@@ -1,17 +1,5 @@
 // Per k-head: k / rho, rho = sqrt(sum k^2 + eps), and q / rho / sqrt(kd) (or times a given scale).
 // Other dialects: rho = max(sqrt(sum), eps); rho = sqrt(sum + kd eps) (the mean form); none.
-//
-// Bound: that of x / rho (head_norm.cpp, functions.cpp), at the engine's own inputs; then what the
-// inputs carry. The scale is a float32: 1 / sqrt(kd) is off by u if it was written as a constant,
-// by a square root's and a division's error if computed; the product rounds once more. Nothing does
-// where the scale is a power of two, unless it is computed with less than IEEE's operations. The
-// mean form rounds eps' product with kd, or the mean, and the factor 1 / sqrt(kd) that it leaves,
-// with its product.
-//
-// Where the sum of squares overflows (a norm above 1.8e19) the plain form gives 0: tolerated.
-// Infinities and NaN: a NaN makes its whole head NaN (in the max form fmax may drop it, so that the
-// others are undecided); an infinite element gives NaN, the rest of its head 0. A zero head with
-// eps = 0 is NaN. Without a norm, elements keep their class.
 #ifdef __FAST_MATH__
 #error "bounds need IEEE arithmetic: build without fast math"
 #endif
@@ -46,6 +34,12 @@ std::vector<R> exact_normalised(std::span<const double> x, double divisor, doubl
 GDN_FOR_EACH_REAL(GDN_INSTANTIATE)
 #undef GDN_INSTANTIATE
 
+// Bound: that of x / rho (head_norm.cpp, functions.cpp), at the engine's own inputs; then what the
+// inputs carry. The scale is a float32: 1 / sqrt(kd) is off by u if it was written as a constant,
+// by a square root's and a division's error if computed; the product rounds once more. Nothing does
+// where the scale is a power of two, unless it is computed with less than IEEE's operations. The
+// mean form rounds eps' product with kd, or the mean, and the factor 1 / sqrt(kd) that it leaves,
+// with its product.
 namespace {
 
 constexpr double u = unit_roundoff;
@@ -168,6 +162,10 @@ void put_ordinary_head(Bounded& result, const Bounded& x, size_t begin, size_t c
   }
 }
 
+// Where the sum of squares overflows (a norm above 1.8e19) the plain form gives 0: tolerated.
+// Infinities and NaN: a NaN makes its whole head NaN (in the max form fmax may drop it, so that the
+// others are undecided); an infinite element gives NaN, the rest of its head 0. A zero head with
+// eps = 0 is NaN. Without a norm, elements keep their class.
 void put_special_head(Bounded& result, const Bounded& x, size_t begin, size_t count,
                       const Normaliser& n) {
   const bool floor = n.kind == Dialect::QkNorm::max_norm;
