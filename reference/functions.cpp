@@ -167,6 +167,7 @@ double quotient_relative(double squared, NormForm form, const FloatModel& model)
 SumMagnitudes widened(SumMagnitudes magnitudes, double carried) {
   magnitudes.partial_sums += (magnitudes.depth + 1) * carried;
   magnitudes.sum_abs += carried;
+  if (carried > 0) magnitudes.roundings = infinity;
   return magnitudes;
 }
 

@@ -12,6 +12,11 @@
 // A fused multiply-add has no rounding of its product, so only the products that open an
 // accumulator count. The classical bound gamma(m + 1) sum |t_i| + (1 + gamma(m)) n eta (Higham,
 // 3.1) holds as well, and the lesser is taken.
+//
+// Rounding to nearest errs by half an ulp, u times the power of two at or below what is rounded,
+// and not by u times all of it (Muller et al., Handbook of Floating-Point Arithmetic, 2nd ed.,
+// 2.6; sums of float32 numbers below 2^-126 are exact). Where the sizes of the a^_k + b^_k are
+// known, `roundings` sums up those powers of two.
 #include "reference/partial_sums.h"
 
 #include <algorithm>
@@ -190,23 +195,39 @@ double of_any_order(double sum, double sum_error, double sum_abs, double depth, 
 //   D_1 = 0,   D_j <= V_j + max over d of (D_d + D_(j-d)),   by induction on j.
 // Terms of one sign, largest first, attain it. (With the weaker U_j, the largest sum of at most j
 // terms of one sign, it would be U_2 + ... + U_n.)
-double of_any_tree(std::span<const double> terms) {
+// The same recursion bounds the roundings, with the power of two at or below V_j in place of V_j;
+// `off` is how far any a^_k + b^_k can lie from its p_k.
+struct OfAnyTree {
+  double partial_sums, roundings;
+};
+
+double power_of_two_below(double positive) {
+  return positive > 0 ? std::ldexp(1.0, std::ilogb(positive)) : 0;
+}
+
+OfAnyTree of_any_tree(std::span<const double> terms, double off) {
   const size_t count = terms.size();
   std::vector<double> sorted(terms.begin(), terms.end());
   std::sort(sorted.begin(), sorted.end());
-  std::vector<double> most(count + 1, 0.0);  // D_j at index j
+  std::vector<double> sums(count + 1, 0.0), roundings(count + 1, 0.0);  // D_j at index j
   double smallest = 0, largest = 0;
   for (size_t j = 1; j <= count; ++j) {
     smallest += sorted[j - 1];
     largest += sorted[count - j];
     if (j == 1) continue;
-    double subtrees = 0;
-    for (size_t d = 1; d <= j / 2; ++d) subtrees = std::max(subtrees, most[d] + most[j - d]);
-    most[j] = std::max(std::fabs(smallest), std::fabs(largest)) + subtrees;
+    double sums_beneath = 0, roundings_beneath = 0;
+    for (size_t d = 1; d <= j / 2; ++d) {
+      sums_beneath = std::max(sums_beneath, sums[d] + sums[j - d]);
+      roundings_beneath = std::max(roundings_beneath, roundings[d] + roundings[j - d]);
+    }
+    const double size = std::max(std::fabs(smallest), std::fabs(largest));
+    sums[j] = size + sums_beneath;
+    roundings[j] = power_of_two_below(size + off) + roundings_beneath;
   }
   // Each of the n - 1 values of V misses at most gamma of double (n) of sum_abs; what they add up
   // to, another. The caller allows for the first.
-  return rounded_up(most[count], static_cast<double>(count));
+  const double n = static_cast<double>(count);
+  return {rounded_up(sums[count], n), rounded_up(roundings[count], n)};
 }
 
 // Terms of up to eight rows of w times x, element by element. Lanes without a row repeat the last.
@@ -237,6 +258,28 @@ Sums sums_of(const std::vector<Lanes<rows_together>>& terms) {
   return sums;
 }
 
+// Of terms in an order that is not declared.
+SumMagnitudes of_terms(std::span<const double> terms, double depth) {
+  double sum = 0, sum_abs = 0;
+  for (double term : terms) {
+    sum += term;
+    sum_abs += std::fabs(term);
+  }
+  SumMagnitudes result = of_walk(0, sum_abs, depth, terms.size(), false);
+  if (terms.size() < 2) return result;
+  const double n = static_cast<double>(terms.size());
+  const double sum_error = 2 * (n + 1) * double_roundoff * result.sum_abs;
+  result.partial_sums = of_any_order(sum, sum_error, result.sum_abs, depth, n);
+  if (terms.size() > terms_in_trees_max) return result;
+  const double terms_error = sum_error + n * double_subnormal;
+  const double off = gamma(depth + 1) * result.sum_abs * bound_slack +
+                     (1 + gamma(depth)) * n * underflow_unit + terms_error;
+  const OfAnyTree trees = of_any_tree(terms, off);
+  result.partial_sums = std::min(result.partial_sums, trees.partial_sums + n * terms_error);
+  result.roundings = trees.roundings;
+  return result;
+}
+
 // Up to eight rows; `terms` is overwritten.
 void of_rows(const Reduction& reduction, std::vector<Lanes<rows_together>>& terms, double depth,
              std::span<SumMagnitudes> out) {
@@ -244,7 +287,7 @@ void of_rows(const Reduction& reduction, std::vector<Lanes<rows_together>>& term
     std::vector<double> row(terms.size());
     for (size_t r = 0; r < out.size(); ++r) {
       for (size_t i = 0; i < terms.size(); ++i) row[i] = terms[i].of[r];
-      out[r] = sum_magnitudes(reduction, row);
+      out[r] = of_terms(row, depth);
     }
     return;
   }
@@ -266,28 +309,16 @@ void of_rows(const Reduction& reduction, std::vector<Lanes<rows_together>>& term
 
 SumMagnitudes sum_magnitudes(const Reduction& reduction, std::span<const double> terms) {
   const double depth = depth_of(reduction, static_cast<int64_t>(terms.size()));
-  double sum = 0, sum_abs = 0;
-  for (double term : terms) {
-    sum += term;
-    sum_abs += std::fabs(term);
-  }
   if (reduction.kind == Reduction::Kind::order) {
+    double sum_abs = 0;
+    for (double term : terms) sum_abs += std::fabs(term);
     std::vector<Lanes<1>> lanes(terms.size());
     for (size_t i = 0; i < terms.size(); ++i) lanes[i].of[0] = terms[i];
     const double walked = walk(reduction, lanes.data(), lanes.size()).of[0];
     return of_walk(walked, sum_abs, depth, terms.size(), is_fused(reduction));
   }
-  SumMagnitudes result = of_walk(0, sum_abs, depth, terms.size(), false);
-  if (terms.size() < 2) return result;
-  const double n = static_cast<double>(terms.size());
-  const double sum_error = 2 * (n + 1) * double_roundoff * result.sum_abs;
-  double bound = of_any_order(sum, sum_error, result.sum_abs, depth, n);
-  if (terms.size() <= terms_in_trees_max) {
-    const double terms_error =
-        n * (2 * (n + 1) * double_roundoff * result.sum_abs + n * double_subnormal);
-    bound = std::min(bound, of_any_tree(terms) + terms_error);
-  }
-  result.partial_sums = bound;
+  SumMagnitudes result = of_terms(terms, depth);
+  result.roundings = infinity;
   return result;
 }
 
@@ -340,9 +371,11 @@ double dot_error(const SumMagnitudes& magnitudes, const Flushing& flushing) {
   // Not below Omega, or NaN: some partial sum may overflow, or a term is no number.
   if (!((1 + gamma(m + 1)) * sum_abs * bound_slack < overflow_threshold)) return infinity;
   const double products = magnitudes.fused ? 0 : (1 + u) * sum_abs;
-  const double rounding =
+  double rounding =
       std::min(u * (magnitudes.partial_sums + products) + u * m * gamma(m + 1) * sum_abs,
                gamma(m + 1) * sum_abs);
+  // What an engine that flushes loses beyond rounding may lift a sum into the next binade.
+  if (!flushing.flushes) rounding = std::min(rounding, u * (magnitudes.roundings + products));
   // Keeping subnormals, each product may underflow by eta. Flushing, each of n products and n - 1
   // additions may lose the smallest normal number, and terms with a subnormal factor may be lost
   // whole, which also moves the partial sums, each term m of them: (1 + u m) of what is lost.

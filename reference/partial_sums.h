@@ -21,6 +21,10 @@ struct SumMagnitudes {
   double depth = 0;    // of the longest chain of additions
   int64_t terms = 0;   // n
   bool fused = false;  // declared: every other product goes unrounded into its addition
+  // In units of u, of the roundings of the additions together, where this is known to be less than
+  // sum |p_k|: an engine that rounds to nearest errs by half an ulp, which is set by the binade.
+  // Only for terms as they stand: whoever moves them sets it back to infinity.
+  double roundings = infinity;
 };
 
 // From the terms themselves. Of terms known to be rounded to double once, this still holds.
@@ -33,7 +37,8 @@ SumMagnitudes sum_magnitudes(const Reduction& reduction, std::span<const double>
 SumMagnitudes sum_magnitudes(const Reduction& reduction, double sum, double sum_abs, int64_t terms);
 
 // For each row of a row-major [rows, cols] matrix times x, on all cores; `out` has `rows`
-// elements. Eight rows are walked side by side, so that a serial order costs no latency.
+// elements. In any order of up to 512 terms, with their `roundings`. Eight rows are walked side by
+// side, so that a serial order costs no latency.
 void sum_magnitudes(const Reduction& reduction, const float* w, int64_t rows, int64_t cols,
                     std::span<const double> x, std::span<SumMagnitudes> out);
 

@@ -32,6 +32,21 @@ TEST(SumMagnitudes, OfAnyOrderAreAttainedByAddingFromTheLargestDown) {
   EXPECT_NEAR(sum_magnitudes({}, std::vector<double>{1, -1, 1, -1}).partial_sums, 4, 1e-9);
 }
 
+// Of 12, 14 and 15 each errs by u times 8 at most; of sums known to within a little, 16 - 2^-20 may
+// be rounded as 16.
+TEST(SumMagnitudes, RoundingsAreThePowersOfTwoBelowThePartialSums) {
+  const std::vector<float> terms{8, 4, 2, 1};
+  const std::vector<double> ones(4, 1.0);
+  std::vector<SumMagnitudes> row(1);
+  sum_magnitudes({}, terms.data(), 1, 4, ones, row);
+  EXPECT_NEAR(row[0].roundings, 24, 1e-9);
+  const std::vector<float> edge{15, 1 - 0x1p-20F};
+  sum_magnitudes({}, edge.data(), 1, 2, std::vector<double>(2, 1.0), row);
+  EXPECT_NEAR(row[0].roundings, 16, 1e-9);
+  // Moved terms have other binades, and terms alone do not say that they stay where they are.
+  EXPECT_EQ(sum_magnitudes({}, std::vector<double>{8, 4, 2, 1}).roundings, infinity);
+}
+
 TEST(SumMagnitudes, OfADepthAreAtMostTheDepthTimesTheSumOfMagnitudes) {
   const std::vector<double> ones(128, 1.0);
   EXPECT_NEAR(sum_magnitudes(of_depth(7), ones).partial_sums, 7 * 128, 1e-6);
