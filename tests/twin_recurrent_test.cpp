@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/allocation_ledger.h"
 #include "tests/opened_engine.h"
 
 namespace gdn {
@@ -331,6 +332,26 @@ TEST(TwinRecurrent, RefusesEveryWrongArgumentAndTouchesNothing) {
   }
   const Result got = recurrent(engine, right, s);
   EXPECT_EQ(bits(got.o), bits(by_token(s).o)) << "the next right call works";
+}
+
+TEST(TwinRecurrent, AFailedAllocationLeavesStateAndOutput) {
+  testing::AllocationLedger ledger;
+  gdn_options options = testing::observing();
+  ledger.attach(options);
+  const Opened engine(testing::small_shape(), options);
+  const Sequence s = sequence_of(6);
+  const gdn_recurrent_args args = arguments(engine, s);
+  const uint64_t held = ledger.held;
+  uint64_t n = 0;
+  for (ledger.arm(++n); engine.api.recurrent(engine.handle, &args) != GDN_OK; ledger.arm(++n)) {
+    EXPECT_NE(engine.error(), "");
+    EXPECT_EQ(bits(fetch(engine, args.state, s.S.size())), bits(s.S));
+    EXPECT_TRUE(std::isnan(fetch(engine, args.o, 1)[0]));
+    EXPECT_EQ(ledger.held, held);
+  }
+  EXPECT_GT(n, 1U) << "recurrent works in memory of its own";
+  EXPECT_EQ(ledger.held, held);
+  EXPECT_EQ(bits(fetch(engine, args.o, s.v.size())), bits(by_token(s).o));
 }
 
 }  // namespace
