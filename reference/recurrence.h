@@ -14,12 +14,14 @@
 namespace gdn {
 
 // One token's inputs of the recurrence, all of one layer. q and k are as the recurrence uses them:
-// normalised and, where the dialect scales q, scaled.
+// normalised and, where the dialect scales q, scaled. A NaN in v makes its column of S and o NaN,
+// one in k, g, gk or beta its head, one in q the head's output; an infinity makes them NaN or
+// infinite, which one is free; what may overflow on the way is undecided.
 struct TokenInputs {
   Bounded q, k;  // [kh][kd]
   Bounded v;     // [vh][vd]
   Bounded g;     // [vh] log decay (or linear alpha, by the dialect); empty where there is none
-  Bounded gk;    // [vh][kd] log decay per key channel; empty where there is none
+  Bounded gk;    // [vh][kd] log decay per key channel, or [vh] a second scalar; empty: none
   Bounded beta;  // [vh]
 };
 
@@ -47,7 +49,8 @@ class RunningRecurrence {
 
   // One call of an engine: the output of each token, [vh][vd] each. A call of one token, or any
   // call where the contract says token_loop, is judged as a loop; a longer one of a chunked
-  // contract by the chunked bound, in chunks of contract.chunk_tokens.
+  // contract by the chunked bound, in chunks of contract.chunk_tokens. Chunks with a decay per
+  // channel, a linear gate or a gate of -infinity are undecided.
   std::vector<Bounded> call(const std::vector<TokenInputs>& tokens);
   Bounded state() const;  // [vh][kd][vd] after the last call
 

@@ -19,10 +19,12 @@ namespace gdn {
 struct FloatStyle {
   enum class Order : uint8_t { serial, pairwise, lanes };
   Order order = Order::serial;
-  bool fused = false;    // each multiply-add rounds once
-  bool folded = false;   // u = alpha (S^T k)
-  int exp_edge = 0;      // -1, 1: exp is off by its 2 ulp downwards, upwards; 0: rounded to nearest
-  bool flushes = false;  // subnormals are read and written as zeros
+  bool fused = false;   // each multiply-add rounds once
+  bool folded = false;  // u = alpha (S^T k)
+  double exp_ulp = 2;
+  int exp_edge = 0;  // -1, 1: exp is off by exp_ulp downwards, upwards; 0: rounded to nearest
+  bool linear_gate = false;  // g holds alpha
+  bool flushes = false;      // subnormals are read and written as zeros
 
   std::string name() const {
     const char* orders[] = {"serial", "pairwise", "lanes"};
@@ -38,20 +40,23 @@ inline std::vector<FloatStyle> float_styles() {
        {FloatStyle::Order::serial, FloatStyle::Order::pairwise, FloatStyle::Order::lanes}) {
     for (int flags = 0; flags < 4; ++flags) {
       for (int edge = -1; edge <= 1; ++edge) {
-        styles.push_back({order, (flags & 1) != 0, (flags & 2) != 0, edge});
+        styles.push_back({.order = order,
+                          .fused = (flags & 1) != 0,
+                          .folded = (flags & 2) != 0,
+                          .exp_edge = edge});
       }
     }
   }
   return styles;
 }
 
-// exp within 2 ulp: 4 u of the result, and 4 eta where it is subnormal.
-inline float float_exp(float x, int edge) {
+// exp within c ulp: 2 c u of the result, and 2 c eta where it is subnormal.
+inline float float_exp(float x, const FloatStyle& style) {
   const double exact = std::exp(static_cast<double>(x));
-  if (edge == 0) return static_cast<float>(exact);
-  const double off = 4 * unit_roundoff * exact + (exact < 0x1p-126 ? 4 * underflow_unit : 0);
-  const double target = std::max(0.0, exact + edge * off);
-  float result = static_cast<float>(target);
+  if (style.exp_edge == 0) return static_cast<float>(exact);
+  const double lost = exact < 0x1p-126 ? underflow_unit : 0;
+  const double off = 2 * style.exp_ulp * (unit_roundoff * exact + lost);
+  float result = static_cast<float>(std::max(0.0, exact + style.exp_edge * off));
   if (std::abs(result - exact) > off) {
     result = std::nextafter(result, static_cast<float>(exact));
   }
@@ -121,10 +126,11 @@ inline std::vector<float> float_token(std::vector<float>& S, const FloatToken& t
   const std::vector<float> q = kept(token.q, style), k = kept(token.k, style);
   const std::vector<float> v = kept(token.v, style);
   const float beta = kept(token.beta, style);
-  const float alpha = kept(float_exp(kept(token.g, style), style.exp_edge), style);
+  const float gate = kept(token.g, style);
+  const float alpha = style.linear_gate ? gate : kept(float_exp(gate, style), style);
   std::vector<float> channel;
   for (const float gk : token.gk) {
-    channel.push_back(kept(float_exp(kept(gk, style), style.exp_edge), style));
+    channel.push_back(kept(float_exp(kept(gk, style), style), style));
   }
   std::vector<float> o(vd), column(kd);
   for (size_t j = 0; j < vd; ++j) {

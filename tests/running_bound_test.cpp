@@ -200,6 +200,57 @@ TEST(RunningBound, IsNearlyAttainedByAOneSidedExp) {
   std::printf("one-sided exp: error/bound %.3f\n", last.worst_ratio);
 }
 
+// One token of one row and column with a linear gate, where float32's errors are large in double.
+double exact_step(double S, const FloatToken& token) {
+  const double t = token.g * S, k = token.k[0];
+  return t + k * (static_cast<double>(token.beta) * (static_cast<double>(token.v[0]) - k * t));
+}
+
+// Of many tokens that leave S a little above 1, where float32's spacing is widest for its size, the
+// one whose roundings add most to the error so far.
+FloatToken worst_token(Rng& rng, float S, double exact, const FloatStyle& style) {
+  const Regime regime{.kd = 1, .vd = 1, .beta_centre = 0.03F, .beta_spread = 0.03F};
+  FloatToken worst;
+  double worst_error = -infinity;
+  for (FloatToken& token : draw_tokens(rng, regime, 300)) {
+    token.g = 1 - 0.03F * rng.unit();
+    std::vector<float> next{S};
+    float_token(next, token, style);
+    const double error = next[0] - exact_step(exact, token);
+    if (next[0] < 1 || next[0] > 1.1F || error <= worst_error) continue;
+    worst = token, worst_error = error;
+  }
+  return worst;
+}
+
+TEST(RunningBound, HoldsAgainstAnAdversaryAndIsNearlyAttained) {
+  Rng rng(83);
+  Worst running_worst, local_worst;
+  Dialect dialect;
+  dialect.gate_input = Dialect::GateInput::linear_alpha;
+  const FloatStyle style{.linear_gate = true};
+  const Contract contract = contract_of(style, true);
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    std::vector<float> S{1 + 0.1F * rng.unit()};
+    double exact = S[0];
+    RunningRecurrence running(one_head(1, 1), dialect, contract, S);
+    for (int t = 0; t < 12; ++t) {
+      const FloatToken token = worst_token(rng, S[0], exact, style);
+      if (token.k.empty()) break;
+      const Bounded local = delta_rule_state(S, token.inputs(), one_head(1, 1), dialect, contract);
+      exact = exact_step(exact, token);
+      float_token(S, token, style);
+      running.call({token.inputs()});
+      running_worst.take(within("S", S, running.state()), "adversary");
+      local_worst.take(within("S", S, local), "adversary");
+    }
+  }
+  running_worst.print("running_adversary");
+  local_worst.print("local_adversary");
+  // Two roundings of nearly 1, u each, are there to be spent: of the other terms little is left.
+  EXPECT_GT(running_worst.ratio, 0.75);
+}
+
 TEST(RunningBound, StateStoredInBf16IsRoundedOnceACall) {
   Rng rng(29);
   Dialect dialect;

@@ -73,6 +73,7 @@ DeltaError delta_error(const Column& column, double v_error, const HeadToken& in
   const double n = static_cast<double>(terms.size());
   const double eta = model.floats.eta;
   if (model.may_fold) {
+    // The factor of 2 is more than (1 + e)(1 + gamma)(1 + u), through which these pass.
     u_rounding += in.folded_decay * 2 * n * (eta + model.sum_eta) + 2 * folded_lost + eta;
   }
   const double difference = std::abs(column.v - column.u) + v_error + u_input;

@@ -121,6 +121,7 @@ double before_last_sum(const ColumnToken& at, const ColumnNorms& column, double 
   const double off = column.k_input + head.K * (move + rt);
   double ru = model.sum_error(model.u_order, at.terms, off);
   if (model.may_fold) {
+    // As in delta_rule.cpp, with a factor of 2 for what these pass through.
     ru += in.folded_decay * 2 * n * (eta + model.sum_eta) +
           2 * head.K * head.widest.lost * (column.before + error) + eta;
   }
