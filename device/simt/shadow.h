@@ -66,11 +66,11 @@ enum class Access : uint8_t { read, write, atomic };
 // `ordered(record)` says whether that access comes before mine.
 //
 // A dropped access hides no race. One that is ordered before mine: what is unordered with it is
-// unordered with mine. A third of several unordered: two of different blocks race with every later
-// write of the launch; if all are of one block, two of different warps race with every write of the
-// block up to its next barrier, and one of them with any later write of another block. Of three
-// lanes of one warp two are kept, which a later write by one lane could be ordered after, and not
-// after the third, only where syncwarp was given a part of the warp.
+// unordered with mine. A third of several unordered: blocks run one after the other, so one of an
+// earlier block races with every later write of the launch; if all are of this block, two of
+// different warps race with every write up to its next barrier, and with those of later blocks. Of
+// three lanes of one warp two are kept: a later write can be ordered after both and not after the
+// third only where syncwarp was given a part of the warp.
 template <class Ordered>
 const Record* note(Cell& cell, const Record& mine, Access access, Ordered&& ordered) {
   if (cell.writer.run != 0 && !ordered(cell.writer)) return &cell.writer;
@@ -93,11 +93,9 @@ const Record* note(Cell& cell, const Record& mine, Access access, Ordered&& orde
   }
   const Record& first = cell.others[0];
   Record& second = cell.others[1];
-  const bool two_blocks = first.run != second.run;
-  const bool two_warps = first.thread / 32 != second.thread / 32;
-  const bool mine_adds_block = mine.run != first.run;
-  const bool mine_adds_warp = mine.thread / 32 != first.thread / 32;
-  if (!two_blocks && (mine_adds_block || (!two_warps && mine_adds_warp))) second = mine;
+  const bool all_of_my_block = first.run == mine.run && second.run == mine.run;
+  const bool one_warp = first.thread / 32 == second.thread / 32;
+  if (all_of_my_block && one_warp && mine.thread / 32 != first.thread / 32) second = mine;
   return nullptr;
 }
 
