@@ -2,6 +2,8 @@
 // Why:     11 bits of scale times 4 bits of code fit float32, subnormal scales included.
 // Bound:   none: equal bits; where IEEE gives NaN, any NaN.
 // Origin:  subnormal scales flushed, f16 read as bf16, nibbles or rows of a tile swapped.
+#include <algorithm>
+
 #include "invariants/harness/invariant.h"
 
 namespace gdn {

@@ -10,7 +10,7 @@ namespace {
 
 bool applies(const Case& c) {
   if (c.subject == Subject::layer) return c.tokens >= 1;
-  return c.subject != Subject::recurrent && c.calls.size() <= 1;
+  return c.calls.size() <= 1;
 }
 
 Call read_of(Tensor tensor) {

@@ -95,12 +95,19 @@ std::string why_invalid_matrix(const Case& c) {
   return "";
 }
 
-std::string why_invalid_q4_layer(const Shape& s) {
+// q4 rows and q8_0 activations come in blocks of 32.
+std::string why_invalid_blocks(const Case& c) {
+  const Shape& s = c.shape;
+  const bool q8 = c.dialect.activation == Dialect::Activation::q8_0;
+  const bool projects = c.subject == Subject::in_proj || c.subject == Subject::out_proj;
+  if (q8 && projects && c.cols % 32 != 0) return field("cols", c.cols, "a multiple of 32");
+  const bool q4 = c.weights == Weights::q4;
+  if (c.subject != Subject::layer || (!q4 && !q8)) return "";
   const std::string_view multiple_of_4 = "a multiple of 4 for 4-bit weights";
-  const std::string_view multiple_of_32 = "a multiple of 32 for 4-bit weights";
+  const std::string_view multiple_of_32 = "a multiple of 32 for 4-bit weights or activations";
   if (s.hidden_size % 32 != 0) return field("hidden_size", s.hidden_size, multiple_of_32);
   if (s.v_dim() % 32 != 0) return field("num_v_heads head_v_dim", s.v_dim(), multiple_of_32);
-  if (s.conv_dim() % 4 != 0) return field("conv_dim", s.conv_dim(), multiple_of_4);
+  if (q4 && s.conv_dim() % 4 != 0) return field("conv_dim", s.conv_dim(), multiple_of_4);
   return "";
 }
 
@@ -311,10 +318,8 @@ std::string why_invalid(const Case& c) {
   }
   const std::string matrix = why_invalid_matrix(c);
   if (!matrix.empty()) return matrix;
-  if (c.subject == Subject::layer && c.weights == Weights::q4) {
-    const std::string q4 = why_invalid_q4_layer(c.shape);
-    if (!q4.empty()) return q4;
-  }
+  const std::string blocks = why_invalid_blocks(c);
+  if (!blocks.empty()) return blocks;
   if (numbers_needed(c) > elements_max) return "the case needs more than 2^27 numbers";
   size_t explicit_numbers = 0;
   for (const auto& [name, bits] : c.numbers) explicit_numbers += bits.size();

@@ -14,6 +14,7 @@ struct LayerLife {
   std::optional<std::array<int64_t, 3>> bound;  // whose large matrices, from the pool
   // Where its state is; nothing where the model cannot say, until it is zeroed.
   std::optional<Place> place;
+  bool has_token = false;  // since its state was last set from elsewhere
 
   bool ready() const { return loaded && (has_f32 || bound); }
   WeightsUsed weights() const {
@@ -148,6 +149,7 @@ class Model {
     for (int64_t l = layer < 0 ? 0 : layer; l < (layer < 0 ? case_.shape.num_layers : layer + 1);
          ++l) {
       at(l).place = zero();
+      at(l).has_token = false;
       forget_snapshots(l);
     }
   }
@@ -196,6 +198,7 @@ class Model {
       now_.refused = true;
       return;
     }
+    layer.has_token = layer.has_token || tokens > 0;
     if (!layer.place) return;
     Place& place = *layer.place;
     const bool other_weights =
@@ -210,6 +213,17 @@ class Model {
     now_.after = place;
   }
 
+  void read(const Call& call, const LayerLife& layer) {
+    const int64_t number = call.at(Argument::tensor);
+    const int64_t capacity = call.at(Argument::capacity);
+    now_.refused = number < 0 || number >= tensor_count;
+    if (now_.refused || capacity == -2) return;
+    const Tensor tensor = static_cast<Tensor>(number);
+    const bool is_state = tensor == Tensor::S || tensor == Tensor::HIST;
+    const bool too_small = capacity >= 0 && capacity < element_count(tensor, case_.shape);
+    now_.refused = too_small || (!is_state && !layer.has_token);
+  }
+
   // What reaches the second layer is the first one's output, which no case spells out.
   void forward(int64_t first_token, int64_t tokens) {
     const bool ready =
@@ -221,7 +235,10 @@ class Model {
     feed(layers_.front(), first_token, tokens);
     if (layers_.size() == 1) return;
     now_.before = now_.after = std::nullopt;
-    for (size_t l = 1; l < layers_.size() && tokens > 0; ++l) layers_[l].place.reset();
+    for (size_t l = 1; l < layers_.size() && tokens > 0; ++l) {
+      layers_[l].place.reset();
+      layers_[l].has_token = true;
+    }
   }
 
   void import(const Call& call, int64_t layer) {
@@ -229,6 +246,7 @@ class Model {
     now_.refused = found == exports_.end() || call.at(Argument::bytes) >= 0;
     if (now_.refused) return;
     at(layer).place = found->second;
+    at(layer).has_token = false;
     forget_snapshots(layer);
   }
 
@@ -248,7 +266,9 @@ class Model {
     if (now_.refused) return;
     const Snapshot& taken = found->second;
     for (size_t l = 0; l < taken.places.size(); ++l) {
-      layers_[static_cast<size_t>(taken.first_layer) + l].place = taken.places[l];
+      LayerLife& layer = layers_[static_cast<size_t>(taken.first_layer) + l];
+      layer.place = taken.places[l];
+      layer.has_token = false;
     }
     snapshots_.erase(found.base(), snapshots_.end());
   }

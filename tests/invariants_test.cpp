@@ -1,0 +1,40 @@
+// Every invariant on every seed, with the right engine: all of them hold.
+#include <gtest/gtest.h>
+
+#include "invariants/harness/invariant.h"
+#include "tests/case_files.h"
+
+namespace gdn {
+namespace {
+
+EngineSource twin() {
+  std::string why;
+  std::optional<EngineSource> engine = find_engine("twin", &why);
+  EXPECT_TRUE(engine.has_value()) << why;
+  return *std::move(engine);
+}
+
+TEST(Invariants, AllHoldForTheTwinOnEverySeed) {
+  const Lab lab(twin());
+  std::map<std::string, size_t> held;
+  for (const CaseFile& seed : case_files("seeds")) {
+    size_t applied = 0;
+    for (const Invariant& invariant : registry()) {
+      const Verdict verdict = check(invariant, seed.content, lab);
+      if (verdict.outcome == Outcome::not_applicable) continue;
+      ++applied;
+      EXPECT_TRUE(verdict.holds()) << invariant.name << " on " << seed.name << ": "
+                                   << name_of(verdict.outcome) << ": " << verdict.detail;
+      EXPECT_GT(verdict.elements, 0U) << invariant.name << " on " << seed.name;
+      held[invariant.name] += verdict.holds();
+    }
+    EXPECT_GT(applied, 0U) << seed.name << ": no invariant applies to it";
+  }
+  // A claim that was never put to the test is not shown to hold.
+  for (const Invariant& invariant : registry()) {
+    EXPECT_GE(held[invariant.name], 3U) << invariant.name;
+  }
+}
+
+}  // namespace
+}  // namespace gdn
