@@ -5,12 +5,12 @@
 
 #include <cmath>
 #include <ctime>
-#include <random>
 #include <vector>
 
 #include "reference/exact_dot.h"
 #include "reference/partial_sums.h"
 #include "reference/real.h"
+#include "reference/rng.h"
 
 namespace gdn {
 namespace {
@@ -18,16 +18,15 @@ namespace {
 // Enough rows that a matrix of 5120 columns does not fit into a cache, as in a real layer.
 constexpr int64_t rows_of_matrix = 2048;
 
-std::vector<float> normal_numbers(int64_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
+std::vector<float> drawn_numbers(int64_t count, uint64_t seed) {
+  Rng rng(seed);
   std::vector<float> numbers(static_cast<size_t>(count));
-  for (float& number : numbers) number = normal(generator);
+  for (float& number : numbers) number = rng.signed_unit();
   return numbers;
 }
 
 struct Row {
-  explicit Row(int64_t length) : w(normal_numbers(length, 1)), x(normal_numbers(length, 2)) {}
+  explicit Row(int64_t length) : w(drawn_numbers(length, 1)), x(drawn_numbers(length, 2)) {}
   std::vector<float> w, x;
 };
 
@@ -69,8 +68,8 @@ void exact_dot_row(benchmark::State& state) {
 
 void exact_matvec_rows(benchmark::State& state) {
   const int64_t cols = state.range(0);
-  const std::vector<float> w = normal_numbers(rows_of_matrix * cols, 1);
-  const std::vector<float> x = normal_numbers(cols, 2);
+  const std::vector<float> w = drawn_numbers(rows_of_matrix * cols, 1);
+  const std::vector<float> x = drawn_numbers(cols, 2);
   std::vector<ExactDot> out(static_cast<size_t>(rows_of_matrix));
   for (auto _ : state) {
     exact_matvec(w.data(), rows_of_matrix, cols, std::span<const float>(x), out);
@@ -104,8 +103,8 @@ void double_dot_with_sum_abs(benchmark::State& state) {
 
 void partial_sums_of_serial_rows(benchmark::State& state) {
   const int64_t cols = state.range(0);
-  const std::vector<float> w = normal_numbers(rows_of_matrix * cols, 1);
-  const std::vector<float> x = normal_numbers(cols, 2);
+  const std::vector<float> w = drawn_numbers(rows_of_matrix * cols, 1);
+  const std::vector<float> x = drawn_numbers(cols, 2);
   const std::vector<double> wide(x.begin(), x.end());
   Reduction order;
   order.kind = Reduction::Kind::order;
