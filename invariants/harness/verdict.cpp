@@ -83,6 +83,8 @@ struct Judged {
   double ulp = 0;
 };
 
+constexpr double above_one = 1 + std::numeric_limits<double>::epsilon();
+
 double ratio_of(double error, double bound) {
   if (error == 0) return 0;
   return bound == 0 ? infinity : error / bound;
@@ -99,7 +101,9 @@ Judged judge_number(double got, double value, double bound, Format stored) {
                               : error_before_store(stored, got, value);
     const double ulp =
         std::isinf(got) ? (inside ? 0 : infinity) : std::abs(got - value) / ulp_at(value);
-    return {inside ? Judged::Kind::holds : Judged::Kind::fails, ratio_of(needed, bound), ulp};
+    if (inside) return {Judged::Kind::holds, ratio_of(needed, bound), ulp};
+    // At a tie the bound itself suffices for what half a step more would have to explain.
+    return {Judged::Kind::fails, bound == 0 ? infinity : std::max(needed / bound, above_one), ulp};
   }
   if (std::isinf(got)) return {Judged::Kind::fails, infinity, infinity};
   const double error = std::abs(got - value);
