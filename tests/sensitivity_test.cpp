@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -259,6 +261,64 @@ INSTANTIATE_TEST_SUITE_P(Sensitivity, OfATrace,
                                          "fla_recurrent_gk_f32", "fla_recurrent_long_f32",
                                          "ggml_gdn_cpu"),
                          [](const auto& parameter) { return std::string(parameter.param); });
+
+// Inputs have no expectation of their own: a fault in them shows where what follows no longer fits.
+class Inputs {
+ public:
+  explicit Inputs(LayerCapture& capture) {
+    for (auto& [name, numbers] : capture.matrices) arrays_.emplace_back(name, &numbers);
+    LayerWeights& w = capture.inputs.weights;
+    arrays_.emplace_back("conv1d.weight", &w.conv);
+    arrays_.emplace_back("A_log", &w.A_log);
+    arrays_.emplace_back("dt_bias", &w.dt_bias);
+    arrays_.emplace_back("norm.weight", &w.norm);
+    for (std::vector<float>& row : capture.inputs.h) arrays_.emplace_back("h", &row);
+  }
+  const std::vector<std::pair<std::string, std::vector<float>*>>& arrays() const { return arrays_; }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<float>*>> arrays_;
+};
+
+bool is_seen(const LayerCapture& capture) {
+  const auto want = expect_local(capture.inputs, capture.seen, contract_of_source(capture));
+  return verdict_of(judge(capture.seen, want)).outcome == Outcome::fails;
+}
+
+TEST(Sensitivity, MostFlipsOfInputsAndWeightsShow) {
+  auto capture = capture_of("gdn_tiny_decode");
+  ASSERT_TRUE(capture.has_value());
+  auto& layer = std::get<LayerCapture>(capture->content);
+  ASSERT_FALSE(is_seen(layer));
+  struct Shares {
+    Share flips, ulps;
+  };
+  std::map<std::string, Shares> shares;
+  constexpr int trials_of_each = 4;
+  Rng random{20};
+  const Inputs inputs(layer);
+  for (const auto& [name, numbers] : inputs.arrays()) {
+    for (int trial = 0; trial < trials_of_each; ++trial) {
+      float& number = (*numbers)[static_cast<size_t>(
+          random.range(0, static_cast<int64_t>(numbers->size()) - 1))];
+      const float before = number;
+      number = -before;
+      shares[name].flips.count(is_seen(layer));
+      number = static_cast<float>(before + 64 * ulp_of(before));
+      shares[name].ulps.count(is_seen(layer));
+      number = before;
+    }
+  }
+  fmt::print("{:<26}{:<22}{:<22}{:<22}\n", "gdn_tiny_decode", "input", "sign flips", "64 ulp");
+  Share flips;
+  for (const auto& [name, share] : shares) {
+    fmt::print("{:<26}{:<22}{:<22}{:<22}\n", "", name, share.flips.text(), share.ulps.text());
+    flips.seen += share.flips.seen;
+    flips.tried += share.flips.tried;
+  }
+  // A weight or input near zero may hide; most may not.
+  EXPECT_GT(2 * flips.seen, flips.tried);
+}
 
 }  // namespace
 }  // namespace gdn
