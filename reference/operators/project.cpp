@@ -141,6 +141,7 @@ double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes
     }
     magnitudes.depth += levels;
     magnitudes.partial_sums = magnitudes.depth * magnitudes.sum_abs;
+    magnitudes.roundings = infinity;  // known for sums of the products themselves
     magnitudes.roundings = infinity;
   }
   Flushing flushing{.flushes = p.model.flushes};
