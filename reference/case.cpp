@@ -190,6 +190,21 @@ void offer_fewer_calls(const Case& c, std::vector<Case>& near) {
   }
 }
 
+// Each call with fewer tokens, or with an argument left to its default.
+void offer_simpler_calls(const Case& c, std::vector<Case>& near) {
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    for (const auto& [argument, value] : c.calls[i].given) {
+      const Argument which = argument;
+      const int64_t usual = rule_of(argument).unless_given;
+      if (value == usual) continue;
+      if (argument == Argument::tokens && value > 2) {
+        offer(c, near, [&, half = value / 2](Case& other) { other.calls[i].given[which] = half; });
+      }
+      offer(c, near, [&](Case& other) { other.calls[i].given.erase(which); });
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Subject subject) { return subject_names[static_cast<size_t>(subject)]; }
@@ -279,6 +294,7 @@ Case Case::with_calls(std::vector<Call> other) const {
 std::vector<Case> Case::neighbours() const {
   std::vector<Case> near;
   offer_fewer_calls(*this, near);
+  offer_simpler_calls(*this, near);
   for (const int64_t fewer : {int64_t{1}, tokens / 2, tokens - 1}) {
     if (fewer < 1 || fewer >= tokens) continue;
     offer(*this, near, [&](Case& other) {

@@ -291,7 +291,10 @@ std::optional<Case> parse_case(std::string_view text, std::string* why) {
     const std::string wrong_here = reader.read_line(line);
     if (!wrong_here.empty()) return fail(wrong_here);
   }
-  if (number == 0) return fail(wrong("first line", case_first_line, ""));
+  if (number == 0) {
+    number = 1;
+    return fail(wrong("first line", case_first_line, ""));
+  }
   const std::string wrong_in_all = reader.finish();
   if (!wrong_in_all.empty()) return fail(wrong_in_all);
   return reader.take();
