@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "tests/platform_kernels.cuh"
@@ -250,6 +251,25 @@ TEST(Simulator, OutlivesAFaultWithItsMemory) {
     EXPECT_EQ(out.values(), std::vector<int32_t>(64, 1));
     expect_none(launch<writes_grid>(machine, {.threads = 64}, {{out.data()}}));
   }
+}
+
+TEST(Simulator, MachinesOfSeveralThreadsDoNotMeet) {
+  const auto sums_are_right = [](bool* right) {
+    Machine machine;
+    const Array<float> x(machine, counting(20 * 100));
+    const Array<float> y(machine, std::vector<float>(20));
+    for (int i = 0; i < 20; ++i) {
+      expect_none(
+          launch<row_sums>(machine, {.blocks = 20, .threads = 64}, {{x.data()}, {y.data()}, 100}));
+    }
+    const std::vector<float> sums = y.values();
+    *right = sums.front() == 5050 && sums.back() == 195050;  // 1901 + ... + 2000
+  };
+  bool right[3] = {};
+  std::vector<std::thread> threads;
+  for (bool& one : right) threads.emplace_back(sums_are_right, &one);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(right[0] && right[1] && right[2]);
 }
 
 TEST(Simulator, PoisonsFreshMemory) {

@@ -11,7 +11,6 @@
 namespace gdn::simt {
 
 thread_local constinit Running running;
-
 thread_local constinit Block* running_block = nullptr;
 
 namespace {
@@ -55,11 +54,7 @@ void Block::begin(const Launch& launch, unsigned index) {
   run_ = launch.first_run + index;
   barrier_time_ = 1;
   waiting_lanes_.fill(0);
-  while (threads_.size() < count_) {
-    Thread& thread = threads_.emplace_back();
-    thread.block = this;
-    thread.fiber = std::make_unique<Fiber>(thread_main, &thread);
-  }
+  while (threads_.size() < count_) add_thread();
   for (unsigned i = 0; i < count_; ++i) {
     threads_[i].status = Status::fresh;
     threads_[i].time = 1;
@@ -73,6 +68,18 @@ void Block::begin(const Launch& launch, unsigned index) {
   running.block_y = static_cast<int>(block_y_);
   running.blocks = static_cast<int>(launch.shape.blocks);
   running.blocks_y = static_cast<int>(launch.shape.blocks_y);
+}
+
+// Where there is no memory for its stack, nothing of the thread stays.
+void Block::add_thread() {
+  Thread& thread = threads_.emplace_back();
+  thread.block = this;
+  try {
+    thread.fiber = std::make_unique<Fiber>(thread_main, &thread);
+  } catch (...) {
+    threads_.pop_back();
+    throw;
+  }
 }
 
 void Block::thread_main(void* argument) {

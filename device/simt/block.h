@@ -66,6 +66,7 @@ class Block {
   struct Stopped {};  // leaves a thread's body
 
   void begin(const Launch& launch, unsigned index);
+  void add_thread();
   static void thread_main(void* thread);
   void resume(unsigned thread) {
     running.thread = static_cast<int>(thread);
