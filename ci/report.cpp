@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "ci/table.h"
@@ -136,9 +135,9 @@ std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts
   std::string text = fmt::format("# deltaproof: {}\n\n", status_of(tally) == exit_ok
                                                              ? "every verdict holds or is counted"
                                                              : "not all that was judged holds");
-  text += fmt::format("{}, in {} files, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
-                      as_text(tally), reports.size(), facts.engine, facts.seconds, facts.version,
-                      facts.command);
+  text +=
+      fmt::format("{}, in {} files, with engine {}, in {:.1f} s by {}.\n\n    {}\n", as_text(tally),
+                  reports.size(), facts.engine, facts.seconds, facts.version, facts.command);
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
   for (const VerifyReport& report : reports) {
     text += fmt::format("\n## {}\n\n{}, {}. {}\n\n", report.path, report.format, report.source,
@@ -152,44 +151,42 @@ std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts
 }
 
 std::string worst_by_operator(const std::vector<VerifyReport>& reports) {
-  struct Worst {
-    double ratio = -1;
-    std::string file;
+  struct Line {
+    std::string tensor, source, scope;
     size_t elements = 0;
+    double ratio = -1;
+    std::string file;  // of the worst
   };
-  std::vector<std::string> keys;  // in the order of first appearance: operators keep theirs
-  std::map<std::string, Worst> worst;
-  for (const VerifyReport& report : reports) {
-    const std::string file = report.path.substr(report.path.find_last_of('/') + 1);
-    for (const VerifyRow& row : report.rows) {
-      const Judgement& judged = row.judgement;
-      const std::string key = fmt::format("{} | {} | {} | {}", name_of(judged.op), judged.tensor,
-                                          judged.source, name_of(row.scope));
-      Worst& entry = worst[key];
-      if (entry.ratio < 0) keys.push_back(key);
-      entry.elements += judged.verdict.elements;
-      if (judged.verdict.worst_ratio > entry.ratio) {
-        entry.ratio = judged.verdict.worst_ratio;
-        entry.file = file;
+  // By operator, then in the order of first appearance.
+  std::map<Operator, std::vector<Line>> lines;
+  const auto line_of = [&](const VerifyRow& row) -> Line& {
+    std::vector<Line>& of_operator = lines[row.judgement.op];
+    Line wanted{row.judgement.tensor, row.judgement.source, std::string(name_of(row.scope))};
+    for (Line& line : of_operator) {
+      if (line.tensor == wanted.tensor && line.source == wanted.source &&
+          line.scope == wanted.scope) {
+        return line;
       }
     }
+    return of_operator.emplace_back(std::move(wanted));
+  };
+  for (const VerifyReport& report : reports) {
+    for (const VerifyRow& row : report.rows) {
+      Line& line = line_of(row);
+      line.elements += row.judgement.verdict.elements;
+      if (row.judgement.verdict.worst_ratio <= line.ratio) continue;
+      line.ratio = row.judgement.verdict.worst_ratio;
+      line.file = report.path.substr(report.path.find_last_of('/') + 1);
+    }
   }
-  std::stable_sort(keys.begin(), keys.end(), [](const std::string& a, const std::string& b) {
-    const auto rank = [](const std::string& key) {
-      const auto op = operator_named(key.substr(0, key.find(' ')));
-      return op ? static_cast<int>(*op) : 0;
-    };
-    return rank(a) < rank(b);
-  });
-  std::string text =
-      "| operator | tensor | source | scope | elements | worst error/bound | in |\n"
-      "|---|---|---|---|---|---|---|\n";
-  for (const std::string& key : keys) {
-    const Worst& entry = worst[key];
-    text += fmt::format("| {} | {} | {} | {} |\n", key, entry.elements, figure(entry.ratio),
-                        entry.file);
+  Table table{{"operator", "tensor", "source", "scope", "elements", "worst error/bound", "in"}, {}};
+  for (const auto& [op, of_operator] : lines) {
+    for (const Line& line : of_operator) {
+      table.rows.push_back({std::string(name_of(op)), line.tensor, line.source, line.scope,
+                            fmt::format("{}", line.elements), figure(line.ratio), line.file});
+    }
   }
-  return text;
+  return as_markdown(table);
 }
 
 }  // namespace gdn

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gdn {
 
@@ -44,8 +45,11 @@ std::vector<Judgement> judge(const std::vector<TokenTensors>& seen,
         judge_tensor(source, operator_of(tensor), std::string(name_of(tensor)), got, expected);
     if (row.tokens > 0) rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Judgement& a, const Judgement& b) { return a.op < b.op; });
+  // Rows of one operator stay in the order of its tensors. Not std::stable_sort: what libstdc++
+  // does for it is deprecated, and an error under clang.
+  std::sort(rows.begin(), rows.end(), [](const Judgement& a, const Judgement& b) {
+    return std::pair(a.op, tensor_named(a.tensor)) < std::pair(b.op, tensor_named(b.tensor));
+  });
   return rows;
 }
 
