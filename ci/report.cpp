@@ -155,7 +155,7 @@ std::string worst_by_operator(const std::vector<VerifyReport>& reports) {
     std::string tensor, source, scope;
     size_t elements = 0;
     double ratio = -1;
-    std::string file;  // of the worst
+    std::string file = "";  // of the worst
   };
   // By operator, then in the order of first appearance.
   std::map<Operator, std::vector<Line>> lines;
