@@ -84,6 +84,19 @@ TEST(SimulatedRace, SyncwarpOrdersAWarpAndNotTwo) {
                                                                            two_warps);
 }
 
+template <bool planted>
+void writes_after_the_meeting(const Floats& p) {
+  syncwarp();
+  if (lane() == 0) p.x[0] = 1;
+  if (!planted) syncwarp();
+  if (lane() == 1) p.x[1] = p.x[0];
+}
+
+TEST(SimulatedRace, SyncwarpOrdersWhatCameBeforeItAlone) {
+  expect_caught<writes_after_the_meeting<true>, writes_after_the_meeting<false>>(FaultKind::race,
+                                                                                 one_warp);
+}
+
 // Only the lower half synchronises; planted: a lane of it reads what one of the upper half wrote.
 template <bool planted>
 void synchronises_half(const Floats& p) {
@@ -197,8 +210,17 @@ void writes_halves(const Floats& p) {
   if (planted && t == 3) as<uint32_t>(p.x)[1] = 7;
 }
 
+// The whole word first, then two bytes of it by another thread; planted: of the same word.
+template <bool planted>
+void writes_word_then_half(const Floats& p) {
+  if (thread_index() == 0) p.x[0] = 1;
+  if (thread_index() == 1) as<uint16_t>(p.x)[planted ? 1 : 2] = 7;
+}
+
 TEST(SimulatedRace, CountsBytesAndNotWords) {
   expect_caught<writes_halves<true>, writes_halves<false>>(FaultKind::race, two_warps);
+  expect_caught<writes_word_then_half<true>, writes_word_then_half<false>>(FaultKind::race,
+                                                                           one_warp);
 }
 
 template <bool planted>
