@@ -229,12 +229,12 @@ inline int32_t to_int_toward_zero(float x) {
 }
 inline int32_t to_int_nearest_even(float x) { return to_int_toward_zero(std::nearbyint(x)); }
 
-// An f16 number that is no NaN, exactly. Its exponent and significand, moved to where float32 has
+// An f16 number, exactly; of a NaN some NaN. Exponent and significand, moved to where float32 has
 // them, are the number times 2^-112, subnormals included.
 inline float widen_half(uint16_t half) {
   const uint32_t sign = (half & 0x8000U) << 16;
   const uint32_t magnitude = half & 0x7fffU;
-  if (magnitude == 0x7c00) return bits_float(sign | 0x7f800000U);
+  if (magnitude >= 0x7c00) return bits_float(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
   return bits_float(sign | float_bits(bits_float(magnitude << 13) * 0x1p112F));
 }
 
