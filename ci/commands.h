@@ -9,6 +9,7 @@
 namespace gdn {
 
 struct VerifyCommand {
+  std::string program = "deltaproof";  // as it was called, for commands that replay
   std::vector<std::string> files;
   std::string engine = "twin";
   std::string dialect;   // empty: what each file says; NAME[,dimension=value]...

@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
 
   gdn::VerifyCommand verify;
+  verify.program = argv[0];
   CLI::App* verify_command =
       app.add_subcommand("verify", "judge captures, and an engine run on the same inputs");
   verify_command

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "ci/table.h"
@@ -53,7 +54,20 @@ std::string contracts_line(const VerifyReport& report) {
   return line;
 }
 
-// What is not green, a line each, then the notes.
+// Operators that fail on the very inputs they were fed: whatever else fails may follow from them.
+std::vector<std::string> suspects(const VerifyReport& report) {
+  std::vector<std::string> lines;
+  for (const VerifyRow& row : report.rows) {
+    const Judgement& judged = row.judgement;
+    if (row.scope != Scope::local || judged.verdict.outcome != Outcome::fails) continue;
+    const std::string line = fmt::format("suspect: {} of {}: it fails on its own inputs",
+                                         name_of(judged.op), judged.source);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  return lines;
+}
+
+// What is not green, a line each, then what to do about it, then the notes.
 std::vector<std::string> remarks(const VerifyReport& report, const std::string& command) {
   std::vector<std::string> lines;
   bool replay = false;
@@ -65,6 +79,7 @@ std::vector<std::string> remarks(const VerifyReport& report, const std::string& 
                                 judged.source, name_of(row.scope), name_of(judged.op),
                                 judged.tensor, judged.verdict.detail));
   }
+  for (const std::string& line : suspects(report)) lines.push_back(line);
   if (replay) lines.push_back("replay: " + command);
   for (const std::string& note : report.notes) lines.push_back("note: " + note);
   return lines;

@@ -42,7 +42,7 @@ std::optional<Dialect> parse_dialect(const std::string& text, std::string* why) 
 }
 
 std::string command_for(const VerifyCommand& command, const std::vector<std::string>& files) {
-  std::string text = "deltaproof verify";
+  std::string text = shell_word(command.program) + " verify";
   for (const std::string& file : files) text += " " + shell_word(file);
   text += " --engine " + shell_word(command.engine);
   if (!command.dialect.empty()) text += " --dialect " + shell_word(command.dialect);

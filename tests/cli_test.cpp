@@ -95,7 +95,8 @@ TEST_F(Cli, AMutantIsStatus1AndTheMessageReplaysIt) {
   const Ran ran =
       run("verify " + oracle + "gdn_tiny_decode.safetensors --engine mutant:error_before_decay");
   EXPECT_EQ(ran.status, 1) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("replay: deltaproof verify"));
+  EXPECT_THAT(ran.output, HasSubstr("replay: " DELTAPROOF " verify"));
+  EXPECT_THAT(ran.output, HasSubstr("suspect: delta_rule of mutant:error_before_decay"));
   EXPECT_THAT(ran.output, HasSubstr("mutant:error_before_decay"));
 }
 
