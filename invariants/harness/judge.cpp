@@ -31,10 +31,14 @@ Judgement judge_tensor(std::string source, Operator op, std::string tensor,
 
 std::vector<Judgement> judge(const std::vector<TokenTensors>& seen,
                              const std::vector<TokenExpectation>& want, std::string source) {
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < tensor_count; ++i) tensors.push_back(static_cast<Tensor>(i));
+  std::sort(tensors.begin(), tensors.end(), [](Tensor a, Tensor b) {
+    return std::pair(operator_of(a), a) < std::pair(operator_of(b), b);
+  });
   std::vector<Judgement> rows;
   const size_t tokens = std::min(seen.size(), want.size());
-  for (int i = 0; i < tensor_count; ++i) {
-    const Tensor tensor = static_cast<Tensor>(i);
+  for (const Tensor tensor : tensors) {
     std::vector<const std::vector<float>*> got(tokens, nullptr);
     std::vector<const Bounded*> expected(tokens, nullptr);
     for (size_t t = 0; t < tokens; ++t) {
@@ -45,11 +49,6 @@ std::vector<Judgement> judge(const std::vector<TokenTensors>& seen,
         judge_tensor(source, operator_of(tensor), std::string(name_of(tensor)), got, expected);
     if (row.tokens > 0) rows.push_back(std::move(row));
   }
-  // Rows of one operator stay in the order of its tensors. Not std::stable_sort: what libstdc++
-  // does for it is deprecated, and an error under clang.
-  std::sort(rows.begin(), rows.end(), [](const Judgement& a, const Judgement& b) {
-    return std::pair(a.op, tensor_named(a.tensor)) < std::pair(b.op, tensor_named(b.tensor));
-  });
   return rows;
 }
 
