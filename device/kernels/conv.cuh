@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/kernels/elementary.cuh"
 #include "device/kernels/platform.h"
 
 namespace gdn::inline GDN_MACHINE::kernels {
@@ -18,11 +19,40 @@ struct Conv {
 };
 
 // Threads: any.
-inline LaunchShape conv_shape(int64_t channels, [[maybe_unused]] int64_t taps) {
-  return {.blocks = static_cast<unsigned>((channels + 63) / 64), .threads = 64};
+inline LaunchShape conv_shape(int64_t channels, [[maybe_unused]] int64_t taps,
+                              unsigned threads = 64) {
+  return {.blocks = static_cast<unsigned>((channels + threads - 1) / threads), .threads = threads};
 }
 
-// Order: serial fused.
-GDN_KERNEL void conv(const Conv& p);
+// Order: serial fused. All of a window's loads, up to eight at a time, are under way before the
+// first is used or the history changes.
+GDN_KERNEL void conv(const Conv& p) {
+  constexpr int taps_at_once = 8;
+  const int64_t c = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
+  if (c >= p.channels) return;
+  const global<const float> weight = p.weight + c * p.taps;
+  const global<float> history = p.history + c;
+  float sum = 0;
+  for (int64_t first = 0; first < p.taps; first += taps_at_once) {
+    float w[taps_at_once] = {};
+    float window[taps_at_once] = {};
+    GDN_UNROLL
+    for (int j = 0; j < taps_at_once; ++j) {
+      const int64_t tap = first + j;
+      if (tap >= p.taps) break;
+      w[j] = weight[tap];
+      window[j] = tap + 1 < p.taps ? static_cast<float>(history[tap * p.channels])
+                                   : static_cast<float>(p.x[c]);
+    }
+    GDN_UNROLL
+    for (int j = 0; j < taps_at_once; ++j) {
+      const int64_t tap = first + j;
+      if (tap >= p.taps) break;
+      sum = fused_multiply_add(w[j], window[j], sum);
+      if (tap > 0) history[(tap - 1) * p.channels] = window[j];
+    }
+  }
+  p.y[c] = silu_f32(sum);
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "device/kernels/elementary.cuh"
 #include "device/kernels/platform.h"
+#include "device/kernels/tree_sum.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -18,11 +20,25 @@ struct GatedNorm {
 };
 
 // Threads: any multiple of 32.
-inline LaunchShape gated_norm_shape(int64_t heads, [[maybe_unused]] int64_t head_dim) {
-  return {.blocks = static_cast<unsigned>(heads), .threads = 32};
+inline LaunchShape gated_norm_shape(int64_t heads, [[maybe_unused]] int64_t head_dim,
+                                    unsigned threads = 32) {
+  const int64_t warps = threads / 32;
+  return {.blocks = static_cast<unsigned>((heads + warps - 1) / warps), .threads = threads};
 }
 
-// Order: stride 32 fused, tree_adjacent.
-GDN_KERNEL void gated_norm(const GatedNorm& p);
+// Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim + eps)) w) silu(z).
+GDN_KERNEL void gated_norm(const GatedNorm& p) {
+  const int warps = thread_count() / warp_size;
+  const int64_t head = static_cast<int64_t>(block_index()) * warps + warp_index();
+  if (head >= p.heads) return;
+  const int64_t begin = head * p.head_dim;
+  const float mean = sum_of_squares(p.o + begin, p.head_dim) / static_cast<float>(p.head_dim);
+  const float factor = rsqrt_f32(mean + p.eps);
+  for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
+    const float gate = silu_f32(p.z[begin + i]);
+    const float quotient = p.o[begin + i] * factor;
+    p.y[begin + i] = quotient * p.w[i] * gate;
+  }
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "device/kernels/elementary.cuh"
 #include "device/kernels/platform.h"
 
 namespace gdn::inline GDN_MACHINE::kernels {
@@ -15,10 +16,24 @@ struct Gates {
 };
 
 // Threads: any.
-inline LaunchShape gates_shape(int64_t count) {
-  return {.blocks = static_cast<unsigned>((count + 31) / 32), .threads = 32};
+inline LaunchShape gates_shape(int64_t count, unsigned threads = 32) {
+  return {.blocks = static_cast<unsigned>((count + threads - 1) / threads), .threads = threads};
 }
 
-GDN_KERNEL void gates(const Gates& p);
+GDN_DEVICE float log_decay(float x, float A_log) {
+  if (x < -20.0F) return -exp_f32(A_log + x);
+  return -exp_f32(A_log) * softplus_f32(x);
+}
+
+GDN_KERNEL void gates(const Gates& p) {
+  const int64_t i = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
+  if (i >= p.count) return;
+  const float a = p.a[i];
+  const float dt_bias = p.dt_bias[i];
+  const float A_log = p.A_log[i];
+  const float b = p.b[i];
+  p.g[i] = log_decay(a + dt_bias, A_log);
+  p.beta[i] = sigmoid_f32(b);
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/kernels/platform.h"
+#include "device/kernels/tree_sum.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -18,11 +19,77 @@ struct GemvF32 {
 };
 
 // Threads: any multiple of 128, the bits do not depend on it.
-inline LaunchShape gemv_f32_shape(int64_t rows, [[maybe_unused]] int64_t cols) {
-  return {.blocks = static_cast<unsigned>(rows), .threads = 128};
+inline LaunchShape gemv_f32_shape(int64_t rows, [[maybe_unused]] int64_t cols,
+                                  unsigned threads = 128) {
+  const int64_t rows_a_block = threads / 128;
+  return {.blocks = static_cast<unsigned>((rows + rows_a_block - 1) / rows_a_block),
+          .threads = threads};
 }
 
-// Order: stride 512 fused, block 4, tree_adjacent.
-GDN_KERNEL void gemv_f32(const GemvF32& p);
+inline constexpr int gemv_threads_a_row = 128;
+inline constexpr int gemv_warps_a_row = gemv_threads_a_row / warp_size;
+inline constexpr int gemv_columns_a_step = 4 * gemv_threads_a_row;
+
+// Columns i to i + 3, zeros beyond the last.
+template <bool packed>
+GDN_DEVICE Pack<float, 4> gemv_columns(const global<const float>& from, int64_t i, int64_t cols) {
+  if constexpr (packed) {
+    return i < cols ? load_streaming<4>(from, i) : Pack<float, 4>{};
+  } else {
+    Pack<float, 4> values = {};
+    GDN_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      if (i + j < cols) values[j] = from[i + j];
+    }
+    return values;
+  }
+}
+
+// Of one row, what the calling lane takes: the columns at 4 lane, then 512 further on, ... Several
+// loads are under way before the first is used.
+template <bool packed>
+GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row, int lane_of_row) {
+  constexpr int steps_at_once = 4;
+  float sum[4] = {};
+  for (int64_t i = 4 * lane_of_row; i < p.cols; i += steps_at_once * gemv_columns_a_step) {
+    Pack<float, 4> w[steps_at_once];
+    GDN_UNROLL
+    for (int s = 0; s < steps_at_once; ++s) {
+      w[s] = gemv_columns<packed>(row, i + s * gemv_columns_a_step, p.cols);
+    }
+    GDN_UNROLL
+    for (int s = 0; s < steps_at_once; ++s) {
+      const int64_t at = i + s * gemv_columns_a_step;
+      if (at >= p.cols) break;
+      const Pack<float, 4> x =
+          packed ? load_read_only<4>(p.x, at) : gemv_columns<false>(p.x, at, p.cols);
+      GDN_UNROLL
+      for (int j = 0; j < 4; ++j) sum[j] = fused_multiply_add(w[s][j], x[j], sum[j]);
+    }
+  }
+  return block_of_4_sum(sum[0], sum[1], sum[2], sum[3]);
+}
+
+// Order: stride 512 fused, block 4, tree_adjacent. Column i of 512 is accumulator i % 4 of lane
+// i / 4; neighbouring lanes are added first, the four warps last.
+GDN_KERNEL void gemv_f32(const GemvF32& p) {
+  GDN_SHARED(float, of_warp, 32);
+  const int rows_a_block = thread_count() / gemv_threads_a_row;
+  const int row_of_block = thread_index() / gemv_threads_a_row;
+  const int lane_of_row = thread_index() % gemv_threads_a_row;
+  const int64_t row = static_cast<int64_t>(block_index()) * rows_a_block + row_of_block;
+  float sum = 0;
+  if (row < p.rows) {
+    const global<const float> w = p.w + row * p.cols;
+    sum = p.cols % 4 == 0 ? gemv_lane_sum<true>(p, w, lane_of_row)
+                          : gemv_lane_sum<false>(p, w, lane_of_row);
+  }
+  sum = warp_tree_sum(sum);
+  if (lane() == 0) of_warp[warp_index()] = sum;
+  barrier();
+  if (lane_of_row != 0 || row >= p.rows) return;
+  const Pack<float, 4> s = load<4>(of_warp, gemv_warps_a_row * row_of_block);
+  p.y[row] = (s[0] + s[1]) + (s[2] + s[3]);
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

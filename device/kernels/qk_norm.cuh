@@ -6,6 +6,7 @@
 
 #include "device/kernels/elementary.cuh"
 #include "device/kernels/platform.h"
+#include "device/kernels/tree_sum.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -25,11 +26,26 @@ GDN_HOST_DEVICE inline float q_scale_of(int64_t head_dim) {
 }
 
 // Threads: any multiple of 32.
-inline LaunchShape qk_norm_shape(int64_t k_heads, [[maybe_unused]] int64_t head_dim) {
-  return {.blocks = static_cast<unsigned>(2 * k_heads), .threads = 32};
+inline LaunchShape qk_norm_shape(int64_t k_heads, [[maybe_unused]] int64_t head_dim,
+                                 unsigned threads = 32) {
+  const int64_t warps = threads / 32;
+  return {.blocks = static_cast<unsigned>((2 * k_heads + warps - 1) / warps), .threads = threads};
 }
 
-// Order: stride 32 fused, tree_adjacent.
-GDN_KERNEL void qk_norm(const QkNorm& p);
+// Order: stride 32 fused, tree_adjacent. Form: x rsqrt(sum + eps), and q that times its scale.
+GDN_KERNEL void qk_norm(const QkNorm& p) {
+  const int warps = thread_count() / warp_size;
+  const int64_t warp = static_cast<int64_t>(block_index()) * warps + warp_index();
+  if (warp >= 2 * p.k_heads) return;
+  const bool is_q = warp < p.k_heads;
+  const int64_t begin = (is_q ? warp : warp - p.k_heads) * p.head_dim;
+  const global<const float> x = (is_q ? p.q : p.k) + begin;
+  const global<float> normed = (is_q ? p.q_normed : p.k_normed) + begin;
+  const float factor = rsqrt_f32(sum_of_squares(x, p.head_dim) + p.eps);
+  for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
+    const float quotient = x[i] * factor;
+    normed[i] = is_q ? quotient * p.q_scale : quotient;
+  }
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -1,0 +1,34 @@
+// The last stages of every reduction: a tree of neighbours, the order that contracts call
+// tree_adjacent. An odd last one passes on, which adding a zero does as well: so a sum of fewer
+// terms than lanes has zeros in the others, and the same bits.
+#pragma once
+
+#include <cstdint>
+
+#include "device/kernels/platform.h"
+
+namespace gdn::inline GDN_MACHINE::kernels {
+
+// Over the lanes of a full warp, in every lane: pairs of neighbours, then pairs of pairs, ...
+GDN_DEVICE float warp_tree_sum(float value, Site site = here()) {
+  GDN_UNROLL
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    value += shuffle_xor(full_mask, value, distance, site);
+  }
+  return value;
+}
+
+// What a thread's four accumulators of neighbouring elements add up to: the stage `block 4`.
+GDN_DEVICE float block_of_4_sum(float a, float b, float c, float d) { return ((a + b) + c) + d; }
+
+// Of a warp's vector, in every lane: stride 32 fused, tree_adjacent.
+GDN_DEVICE float sum_of_squares(const global<const float>& x, int64_t count) {
+  float sum = 0;
+  for (int64_t i = lane(); i < count; i += warp_size) {
+    const float element = x[i];
+    sum = fused_multiply_add(element, element, sum);
+  }
+  return warp_tree_sum(sum);
+}
+
+}  // namespace gdn::inline GDN_MACHINE::kernels
