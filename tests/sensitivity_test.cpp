@@ -223,7 +223,7 @@ TEST_P(OfALayer, FaultsOfOneElementAreSeen) {
   }
   Subject state;
   state.name = "S";
-  for (const HeadState& head : layer.final_state) {
+  for (const CapturedHead& head : layer.final_state) {
     const size_t size = head.values.size();
     append(state.want,
            slice(want.back().at(Tensor::S), static_cast<size_t>(head.head) * size, size));

@@ -17,7 +17,7 @@
 namespace gdn {
 
 // The state of one v-head, [kd][vd]: a capture of a large shape holds two of them only.
-struct HeadState {
+struct CapturedHead {
   int64_t head = 0;
   std::vector<float> values;
 };
@@ -26,7 +26,7 @@ struct HeadState {
 struct LayerCapture {
   LayerInputs inputs;
   std::vector<TokenTensors> seen;  // QKV Z B A CONV BETA G O ONORM OUT of each token
-  std::vector<HeadState> final_state;
+  std::vector<CapturedHead> final_state;
   // What the matrices of inputs.weights point into. Moving a capture keeps them valid, so that a
   // copy, which would not, is forbidden.
   std::map<std::string, std::vector<float>> matrices;

@@ -88,7 +88,7 @@ std::vector<TokenTensors> read_seen(CaptureFields& fields, const Shape& shape, i
   return seen;
 }
 
-std::vector<HeadState> read_final_state(CaptureFields& fields, const Shape& shape) {
+std::vector<CapturedHead> read_final_state(CaptureFields& fields, const Shape& shape) {
   const int64_t kd = shape.head_k_dim;
   const int64_t vd = shape.head_v_dim;
   if (!fields.has("final_state") && fields.has("final_state_head0")) {
@@ -96,7 +96,7 @@ std::vector<HeadState> read_final_state(CaptureFields& fields, const Shape& shap
             {shape.num_v_heads - 1, fields.floats("final_state_head_last", {kd, vd})}};
   }
   const std::vector<float> all = fields.floats("final_state", {shape.num_v_heads, kd, vd});
-  std::vector<HeadState> heads;
+  std::vector<CapturedHead> heads;
   for (auto at = all.begin(); at != all.end(); at += kd * vd) {
     heads.push_back({static_cast<int64_t>(heads.size()), {at, at + kd * vd}});
   }

@@ -12,7 +12,7 @@ namespace {
 
 // A capture of a large shape holds a few heads of the final state only: each is judged against its
 // slice, and the row is theirs together. Indices are those of the whole state.
-Judgement judge_heads(const std::vector<HeadState>& heads, const Bounded& state, size_t token) {
+Judgement judge_heads(const std::vector<CapturedHead>& heads, const Bounded& state, size_t token) {
   Judgement row{"capture", Operator::delta_rule, std::string(name_of(Tensor::S)), 1, {}, token};
   for (size_t i = 0; i < heads.size(); ++i) {
     const size_t size = heads[i].values.size();
