@@ -141,8 +141,18 @@ void takes_either_barrier(const Floats&) {
   }
 }
 
+// Those that return have waited at this very barrier before.
+template <bool planted>
+void some_return_from_loop(const Floats&) {
+  for (int i = 0; i < 2; ++i) {
+    if (planted && i == 1 && thread_index() >= 40) return;
+    barrier();
+  }
+}
+
 TEST(SimulatedBarrier, EveryThreadOfTheBlockMustReachTheSame) {
   constexpr FaultKind kind = FaultKind::divergent_barrier;
+  expect_caught<some_return_from_loop<true>, some_return_from_loop<false>>(kind, two_warps);
   expect_caught<half_skips_barrier<true>, half_skips_barrier<false>>(kind, two_warps);
   expect_caught<some_return_early<true>, some_return_early<false>>(kind, two_warps);
   expect_caught<takes_either_barrier<true>, takes_either_barrier<false>>(kind, two_warps);
@@ -175,6 +185,11 @@ void shuffles_outside_own_mask(const Floats&) {
   shuffle_xor(planted ? 0x0000ffffU : full_mask, 1.0F, 1);
 }
 template <bool planted>
+void brings_another_mask(const Floats&) {
+  const uint32_t upper = 0xffff0000U;
+  shuffle_xor(lane() >= 16 ? upper : planted ? full_mask : ~upper, 1.0F, 1);
+}
+template <bool planted>
 void takes_from_outside_mask(const Floats&) {
   if (lane() < 16) shuffle_xor(0x0000ffffU, 1.0F, planted ? 16 : 8);
 }
@@ -184,6 +199,7 @@ TEST(SimulatedWarp, EveryLaneOfTheMaskMustReachTheOperation) {
   expect_caught<half_a_warp_shuffles<true>, half_a_warp_shuffles<false>>(kind, one_warp);
   expect_caught<half_a_warp_is_at_a_barrier<true>, half_a_warp_is_at_a_barrier<false>>(kind,
                                                                                        one_warp);
+  expect_caught<brings_another_mask<true>, brings_another_mask<false>>(kind, one_warp);
   expect_caught<shuffles_outside_own_mask<true>, shuffles_outside_own_mask<false>>(kind, one_warp);
 }
 
