@@ -1,0 +1,35 @@
+// How many elements each array of a shape has, every product checked, and the printed formula of
+// the device memory that an engine of a shape takes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "device/gdn.h"
+
+namespace gdn::host {
+
+// False where the result does not fit; *out is then unspecified.
+bool multiply(int64_t a, int64_t b, int64_t* out);
+bool add(int64_t a, int64_t b, int64_t* out);
+
+struct Sizes {
+  int64_t k_dim = 0;     // kh kd
+  int64_t v_dim = 0;     // vh vd
+  int64_t conv_dim = 0;  // 2 k_dim + v_dim
+  std::array<int64_t, GDN_TENSOR_COUNT> tensor = {};
+
+  int64_t state_floats() const { return tensor[GDN_S] + tensor[GDN_HIST]; }
+  int64_t token_floats() const;  // the tensors that are not state; V lies within CONV
+};
+
+// nullptr, or what is wrong with the shape. num_layers is not looked at where layers is false.
+const char* why_not_shape(const gdn_shape& shape, bool layers, Sizes* sizes);
+
+// nullptr and the bytes of a tile matrix, or what is wrong with its dimensions.
+const char* why_not_tiles(int64_t rows, int64_t cols, int64_t* bytes);
+
+inline constexpr int64_t staged_tokens = 64;  // of run and forward, in one round trip
+
+}  // namespace gdn::host

@@ -1,0 +1,192 @@
+// The launches of one token's operators.
+#include "device/host/token.h"
+
+#include <cinttypes>
+
+#include "device/kernels/conv.cuh"
+#include "device/kernels/delta_rule.cuh"
+#include "device/kernels/dequant.cuh"
+#include "device/kernels/gated_norm.cuh"
+#include "device/kernels/gates.cuh"
+#include "device/kernels/gemv_f32.cuh"
+#include "device/kernels/gemv_q4.cuh"
+#include "device/kernels/q8_activations.cuh"
+#include "device/kernels/qk_norm.cuh"
+#include "device/kernels/strided.cuh"
+
+namespace gdn::host {
+namespace {
+
+// Of a grid along x; along y it is 65535.
+constexpr int64_t blocks_max = 0x7fffffff;
+constexpr int64_t columns_max = 65535;
+
+// Shapes count blocks in 32 bits, so what does not fit is refused before it can wrap around.
+void check_fits(const char* what, int64_t value, int64_t most) {
+  if (value <= most) return;
+  refuse(GDN_UNSUPPORTED, "%s is %" PRId64 ", this engine serves up to %" PRId64, what, value,
+         most);
+}
+
+template <class Params>
+void queue(Backend& backend, KernelId kernel, const LaunchShape& shape, const Params& params) {
+  must(backend.launch(kernel, shape, &params, sizeof params));
+}
+
+kernels::View view_of(const StridedArray& array) {
+  const kernels::Storage storage = array.format == GDN_F32   ? kernels::Storage::f32
+                                   : array.format == GDN_F16 ? kernels::Storage::f16
+                                                             : kernels::Storage::bf16;
+  return {.bytes = {array.data},
+          .offset = array.offset,
+          .s0 = array.strides[0],
+          .s1 = array.strides[1],
+          .s2 = array.strides[2],
+          .n0 = array.extents[0],
+          .n1 = array.extents[1],
+          .n2 = array.extents[2],
+          .storage = storage};
+}
+
+int64_t count_of(const StridedArray& array) {
+  return array.extents[0] * array.extents[1] * array.extents[2];
+}
+
+}  // namespace
+
+TokenTensors::TokenTensors(DeviceMemory& memory, const Sizes& sizes) : v_begins_(2 * sizes.k_dim) {
+  static constexpr const char* names[GDN_S] = {"QKV", "Z", "A", "B", "BETA",  "G",  "CONV",
+                                               "Q",   "K", "V", "O", "ONORM", "OUT"};
+  for (size_t t = 0; t < GDN_S; ++t) {
+    if (t == GDN_V) continue;
+    arrays_[t] = DeviceArray<float>(memory, sizes.tensor[t], names[t]);
+  }
+}
+
+float* TokenTensors::at(gdn_tensor tensor) const {
+  if (tensor == GDN_V) return arrays_[GDN_CONV].data() + v_begins_;
+  return arrays_[tensor].data();
+}
+
+Status TokenTensors::copy(Backend& backend, const TokenTensors& to, const TokenTensors& from) {
+  for (size_t t = 0; t < GDN_S; ++t) {
+    const DeviceArray<float>& source = from.arrays_[t];
+    if (!source.present()) continue;
+    const Status status = backend.copy(to.arrays_[t].data(), source.data(), source.bytes());
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y) {
+  check_fits("rows of a projection", w.rows, blocks_max);
+  if (w.q4 != nullptr) {
+    queue<kernels::GemvQ4>(backend, KernelId::gemv_q4, kernels::gemv_q4_shape(w.rows, w.cols),
+                           {.tiles = {w.q4}, .x = {x}, .y = {y}, .rows = w.rows, .cols = w.cols});
+  } else {
+    queue<kernels::GemvF32>(backend, KernelId::gemv_f32, kernels::gemv_f32_shape(w.rows, w.cols),
+                            {.w = {w.f32}, .x = {x}, .y = {y}, .rows = w.rows, .cols = w.cols});
+  }
+}
+
+void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y) {
+  check_fits("activations", count, blocks_max);
+  queue<kernels::Q8Activations>(backend, KernelId::q8_activations,
+                                kernels::q8_activations_shape(count),
+                                {.x = {x}, .y = {y}, .count = count});
+}
+
+void queue_gates(Backend& backend, int64_t count, const float* a, const float* b,
+                 const float* A_log, const float* dt_bias, float* beta, float* g) {
+  check_fits("num_v_heads", count, blocks_max);
+  queue<kernels::Gates>(backend, KernelId::gates, kernels::gates_shape(count),
+                        {.a = {a},
+                         .b = {b},
+                         .A_log = {A_log},
+                         .dt_bias = {dt_bias},
+                         .beta = {beta},
+                         .g = {g},
+                         .count = count});
+}
+
+void queue_conv(Backend& backend, int64_t channels, int64_t taps, const float* x,
+                const float* weight, float* history, float* y) {
+  check_fits("conv channels", channels, blocks_max);
+  queue<kernels::Conv>(backend, KernelId::conv, kernels::conv_shape(channels, taps),
+                       {.x = {x},
+                        .weight = {weight},
+                        .history = {history},
+                        .y = {y},
+                        .channels = channels,
+                        .taps = taps});
+}
+
+float q_scale_of(int64_t head_k_dim) { return kernels::q_scale_of(head_k_dim); }
+
+void queue_qk_norm(Backend& backend, const QkNormCall& call) {
+  check_fits("heads of qk_norm", call.heads, blocks_max / 2);
+  queue<kernels::QkNorm>(backend, KernelId::qk_norm,
+                         kernels::qk_norm_shape(call.heads, call.head_dim),
+                         {.q = {call.q},
+                          .k = {call.k},
+                          .q_normed = {call.q_normed},
+                          .k_normed = {call.k_normed},
+                          .k_heads = call.heads,
+                          .head_dim = call.head_dim,
+                          .eps = call.eps,
+                          .q_scale = call.q_scale});
+}
+
+void queue_delta_rule(Backend& backend, const DeltaRuleCall& call) {
+  const gdn_shape& s = call.shape;
+  check_fits("num_v_heads", s.num_v_heads, blocks_max);
+  // A block has a slice of at least 8 columns.
+  check_fits("head_v_dim", s.head_v_dim, 8 * columns_max);
+  queue<kernels::DeltaRule>(backend, KernelId::delta_rule,
+                            kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
+                            {.q = {call.q},
+                             .k = {call.k},
+                             .v = {call.v},
+                             .g = {call.g},
+                             .gk = {call.gk},
+                             .beta = {call.beta},
+                             .S = {call.S},
+                             .o = {call.o},
+                             .k_heads = s.num_k_heads,
+                             .kd = s.head_k_dim,
+                             .v_heads = s.num_v_heads,
+                             .vd = s.head_v_dim,
+                             .head_map_tiled = call.head_map_tiled ? 1 : 0,
+                             .g_is_linear = call.g_is_linear ? 1 : 0});
+}
+
+void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, const float* z,
+                      const float* w, float* y) {
+  check_fits("num_v_heads", shape.num_v_heads, blocks_max);
+  queue<kernels::GatedNorm>(backend, KernelId::gated_norm,
+                            kernels::gated_norm_shape(shape.num_v_heads, shape.head_v_dim),
+                            {.o = {o},
+                             .z = {z},
+                             .w = {w},
+                             .y = {y},
+                             .heads = shape.num_v_heads,
+                             .head_dim = shape.head_v_dim,
+                             .eps = shape.rms_norm_eps});
+}
+
+void queue_dequant(Backend& backend, int64_t rows, int64_t cols, const uint8_t* tiles, float* out) {
+  queue<kernels::Dequant>(backend, KernelId::dequant, kernels::dequant_shape(rows, cols),
+                          {.tiles = {tiles}, .out = {out}, .rows = rows, .cols = cols});
+}
+
+void queue_gather(Backend& backend, const StridedArray& view, float factor, float* to) {
+  queue<kernels::Gather>(backend, KernelId::gather, kernels::strided_shape(count_of(view)),
+                         {.view = view_of(view), .to = {to}, .factor = factor});
+}
+
+void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view) {
+  queue<kernels::Scatter>(backend, KernelId::scatter, kernels::strided_shape(count_of(view)),
+                          {.view = view_of(view), .from = {from}, .factor = factor});
+}
+
+}  // namespace gdn::host

@@ -1,0 +1,75 @@
+// The operators of one token as launches on device addresses. step, run, forward, apply and
+// recurrent all queue these. Each throws Failed where its launch is refused.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "device/gdn.h"
+#include "device/host/memory.h"
+#include "device/host/sizes.h"
+
+namespace gdn::host {
+
+// The tensors of one token that are not state, each an allocation of its own; V lies within CONV.
+class TokenTensors {
+ public:
+  TokenTensors() = default;
+  TokenTensors(DeviceMemory& memory, const Sizes& sizes);
+
+  float* at(gdn_tensor tensor) const;
+  // Copies of all of them within the device.
+  static Status copy(Backend& backend, const TokenTensors& to, const TokenTensors& from);
+
+ private:
+  std::array<DeviceArray<float>, GDN_S> arrays_;
+  int64_t v_begins_ = 0;
+};
+
+// Weights of a projection, float32 rows or 4-bit tiles; the other is null.
+struct Matrix {
+  int64_t rows, cols;
+  const float* f32;
+  const uint8_t* q4;
+};
+
+struct DeltaRuleCall {
+  const gdn_shape& shape;
+  const float *q, *k, *v, *g, *gk, *beta;  // g or gk may be null
+  float *S, *o;
+  bool head_map_tiled = false;
+  bool g_is_linear = false;
+};
+
+void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y);
+void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y);
+void queue_gates(Backend& backend, int64_t count, const float* a, const float* b,
+                 const float* A_log, const float* dt_bias, float* beta, float* g);
+void queue_conv(Backend& backend, int64_t channels, int64_t taps, const float* x,
+                const float* weight, float* history, float* y);
+struct QkNormCall {
+  int64_t heads, head_dim;
+  float eps, q_scale;
+  const float *q, *k;
+  float *q_normed, *k_normed;
+};
+void queue_qk_norm(Backend& backend, const QkNormCall& call);
+float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q
+void queue_delta_rule(Backend& backend, const DeltaRuleCall& call);
+void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, const float* z,
+                      const float* w, float* y);
+void queue_dequant(Backend& backend, int64_t rows, int64_t cols, const uint8_t* tiles, float* out);
+
+// A view [n0][n1][n2] into a buffer, read into contiguous float32 or written from it.
+struct StridedArray {
+  gdn_format format;
+  unsigned char* data;  // of the buffer
+  int64_t offset;       // in elements
+  std::array<int64_t, 3> extents, strides;
+};
+// to = view * factor, widened exactly first.
+void queue_gather(Backend& backend, const StridedArray& view, float factor, float* to);
+// view = from * factor, rounded once more to the view's format.
+void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view);
+
+}  // namespace gdn::host

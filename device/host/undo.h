@@ -1,0 +1,26 @@
+// Puts the state of layers back where a call fails on its way: S, HIST, and the tensors of the last
+// token where they are observed.
+#pragma once
+
+#include "device/host/engine.h"
+
+namespace gdn::host {
+
+class Undo {
+ public:
+  Undo(Engine& engine, LayerRange range);  // throws Failed
+  ~Undo();                                 // puts back, unless keep was called
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  void keep() { kept_ = true; }
+
+ private:
+  Status copy_all(LayerState Layer::*to, LayerState Layer::*from) noexcept;
+
+  Engine& engine_;
+  LayerRange range_;
+  bool kept_ = false;
+};
+
+}  // namespace gdn::host
