@@ -184,10 +184,11 @@ template <bool planted>
 void shuffles_outside_own_mask(const Floats&) {
   shuffle_xor(planted ? 0x0000ffffU : full_mask, 1.0F, 1);
 }
+// All lanes come, but those between the first and the last leave the first out of their mask.
 template <bool planted>
 void brings_another_mask(const Floats&) {
-  const uint32_t upper = 0xffff0000U;
-  shuffle_xor(lane() >= 16 ? upper : planted ? full_mask : ~upper, 1.0F, 1);
+  const bool between = lane() > 0 && lane() < 31;
+  warp_sum(static_cast<float>(ballot(planted && between ? full_mask - 1 : full_mask, true)));
 }
 template <bool planted>
 void takes_from_outside_mask(const Floats&) {
