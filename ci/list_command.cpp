@@ -11,12 +11,12 @@
 namespace gdn {
 namespace {
 
-void print_titled(const char* title, const Table& table) {
+void print_titled(const char* title, const TextTable& table) {
   fmt::print("{}\n\n{}\n", title, as_text(table));
 }
 
-Table engines() {
-  Table table{{"engine", "contract", "calls"}, {}};
+TextTable engines() {
+  TextTable table{{"engine", "contract", "calls"}, {}};
   for (size_t i = 0; i < gdn_builtin_count(); ++i) {
     const gdn_api* api = gdn_builtin(i);
     std::string why;
@@ -28,8 +28,8 @@ Table engines() {
   return table;
 }
 
-Table mutants() {
-  Table table{{"mutant", "operator", "planted fault"}, {}};
+TextTable mutants() {
+  TextTable table{{"mutant", "operator", "planted fault"}, {}};
   for (size_t i = 0; i < gdn_mutant_count(); ++i) {
     const gdn_mutant* mutant = gdn_mutant_at(i);
     table.rows.push_back({fmt::format("mutant:{}", mutant->name), mutant->op, mutant->bug});
@@ -37,8 +37,8 @@ Table mutants() {
   return table;
 }
 
-Table invariants() {
-  Table table{{"invariant", "claim", "kills"}, {}};
+TextTable invariants() {
+  TextTable table{{"invariant", "claim", "kills"}, {}};
   for (const Invariant& invariant : registry()) {
     table.rows.push_back({invariant.name, invariant.claim.claim,
                           fmt::format("{}", fmt::join(invariant.claim.kills, " "))});
@@ -47,8 +47,8 @@ Table invariants() {
 }
 
 // The dimensions in which a preset differs from deltaproof's own conventions.
-Table dialects() {
-  Table table{{"dialect", "differs from deltaproof in"}, {}};
+TextTable dialects() {
+  TextTable table{{"dialect", "differs from deltaproof in"}, {}};
   const Dialect own;
   for (const std::string_view name : dialect_names()) {
     const std::optional<Dialect> dialect = dialect_named(name);

@@ -27,10 +27,10 @@ std::string elements(const Verdict& verdict) {
   return fmt::format("{} ({} undecided)", verdict.elements, verdict.undecided);
 }
 
-Table table_of(const VerifyReport& report) {
-  Table table{{"source", "scope", "operator", "tensor", "elements", "worst ulp", "error/bound",
-               "where", "verdict"},
-              {}};
+TextTable table_of(const VerifyReport& report) {
+  TextTable table{{"source", "scope", "operator", "tensor", "elements", "worst ulp", "error/bound",
+                   "where", "verdict"},
+                  {}};
   for (const VerifyRow& row : report.rows) {
     const Judgement& judged = row.judgement;
     table.rows.push_back({judged.source, std::string(name_of(row.scope)),
@@ -194,7 +194,8 @@ std::string worst_by_operator(const std::vector<VerifyReport>& reports) {
       line.file = report.path.substr(report.path.find_last_of('/') + 1);
     }
   }
-  Table table{{"operator", "tensor", "source", "scope", "elements", "worst error/bound", "in"}, {}};
+  TextTable table{{"operator", "tensor", "source", "scope", "elements", "worst error/bound", "in"},
+                  {}};
   for (const auto& [op, of_operator] : lines) {
     for (const Line& line : of_operator) {
       table.rows.push_back({std::string(name_of(op)), line.tensor, line.source, line.scope,

@@ -6,7 +6,7 @@
 namespace gdn {
 namespace {
 
-std::vector<size_t> widths_of(const Table& table) {
+std::vector<size_t> widths_of(const TextTable& table) {
   std::vector<size_t> widths(table.header.size());
   for (size_t i = 0; i < widths.size(); ++i) {
     widths[i] = table.header[i].size();
@@ -39,14 +39,14 @@ std::string markdown_line(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::string as_text(const Table& table) {
+std::string as_text(const TextTable& table) {
   const std::vector<size_t> widths = widths_of(table);
   std::string text = padded_line(table.header, widths);
   for (const auto& row : table.rows) text += padded_line(row, widths);
   return text;
 }
 
-std::string as_markdown(const Table& table) {
+std::string as_markdown(const TextTable& table) {
   std::string text = markdown_line(table.header) + "|";
   for (size_t i = 0; i < table.header.size(); ++i) text += "---|";
   text += "\n";

@@ -6,12 +6,12 @@
 
 namespace gdn {
 
-struct Table {
+struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;  // each as long as the header
 };
 
-std::string as_text(const Table& table);
-std::string as_markdown(const Table& table);
+std::string as_text(const TextTable& table);
+std::string as_markdown(const TextTable& table);
 
 }  // namespace gdn
