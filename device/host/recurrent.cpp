@@ -69,7 +69,8 @@ Engine::Sequence Engine::gathered(const gdn_recurrent_args& a, float q_scale) {
 
 // All heads of all tokens at once.
 void Engine::norm_q_and_k(const gdn_recurrent_args& a, float q_scale, const Sequence& s) {
-  const bool by_mean = a.qk_norm == GDN_QK_NORM_MEAN_EPS;
+  const bool by_max = a.qk_norm == GDN_QK_NORM_MAX;
+  const float kd = a.qk_norm == GDN_QK_NORM_MEAN_EPS ? static_cast<float>(a.head_k_dim) : 1.0F;
   queue_qk_norm(*backend_,
                 {.heads = a.num_tokens * a.num_k_heads,
                  .head_dim = a.head_k_dim,

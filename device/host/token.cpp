@@ -134,7 +134,8 @@ void queue_qk_norm(Backend& backend, const QkNormCall& call) {
                           .k_heads = call.heads,
                           .head_dim = call.head_dim,
                           .eps = call.eps,
-                          .q_scale = call.q_scale});
+                          .q_scale = call.q_scale,
+                          .factor_max = 1.0F / call.norm_min});
 }
 
 void queue_delta_rule(Backend& backend, const DeltaRuleCall& call) {

@@ -52,6 +52,7 @@ struct QkNormCall {
   float eps, q_scale;
   const float *q, *k;
   float *q_normed, *k_normed;
+  float norm_min = 0;  // x / max(norm, this)
 };
 void queue_qk_norm(Backend& backend, const QkNormCall& call);
 float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q

@@ -18,6 +18,8 @@ struct QkNorm {
   int64_t head_dim;
   float eps;
   float q_scale;  // q_scale_of(head_dim), or a given one
+  // 1 / sqrt(sum + eps) is at most this: x / max(|x|, eps) has eps = 0 here, and 1 / eps.
+  float factor_max = elementary::positive_infinity();
 };
 
 // The float32 nearest to 1 / sqrt(head_dim).
@@ -41,7 +43,8 @@ GDN_KERNEL void qk_norm(const QkNorm& p) {
   const int64_t begin = (is_q ? warp : warp - p.k_heads) * p.head_dim;
   const global<const float> x = (is_q ? p.q : p.k) + begin;
   const global<float> normed = (is_q ? p.q_normed : p.k_normed) + begin;
-  const float factor = rsqrt_f32(sum_of_squares(x, p.head_dim) + p.eps);
+  const float of_sum = rsqrt_f32(sum_of_squares(x, p.head_dim) + p.eps);
+  const float factor = of_sum > p.factor_max ? p.factor_max : of_sum;
   for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
     const float quotient = x[i] * factor;
     normed[i] = is_q ? quotient * p.q_scale : quotient;
