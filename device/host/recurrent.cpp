@@ -71,15 +71,15 @@ Engine::Sequence Engine::gathered(const gdn_recurrent_args& a, float q_scale) {
 void Engine::norm_q_and_k(const gdn_recurrent_args& a, float q_scale, const Sequence& s) {
   const bool by_max = a.qk_norm == GDN_QK_NORM_MAX;
   const float kd = a.qk_norm == GDN_QK_NORM_MEAN_EPS ? static_cast<float>(a.head_k_dim) : 1.0F;
-  queue_qk_norm(*backend_,
-                {.heads = a.num_tokens * a.num_k_heads,
-                 .head_dim = a.head_k_dim,
-                 .eps = by_mean ? static_cast<float>(a.head_k_dim) * a.qk_norm_eps : a.qk_norm_eps,
-                 .q_scale = q_scale,
-                 .q = s.q.data(),
-                 .k = s.k.data(),
-                 .q_normed = s.q.data(),
-                 .k_normed = s.k.data()});
+  queue_qk_norm(*backend_, {.heads = a.num_tokens * a.num_k_heads,
+                            .head_dim = a.head_k_dim,
+                            .eps = by_max ? 0.0F : kd * a.qk_norm_eps,
+                            .q_scale = q_scale,
+                            .q = s.q.data(),
+                            .k = s.k.data(),
+                            .q_normed = s.q.data(),
+                            .k_normed = s.k.data(),
+                            .norm_min = by_max ? a.qk_norm_eps : 0.0F});
 }
 
 bool Engine::starts_from_zero(const gdn_recurrent_args& a) {
