@@ -8,6 +8,7 @@
 #include "ci/commands.h"
 #include "ci/files.h"
 #include "ci/report.h"
+#include "ci/supervised.h"
 #include "invariants/harness/verify.h"
 
 namespace gdn {
@@ -83,11 +84,17 @@ ExitStatus refuse(const std::string& why, ExitStatus status) {
   return status;
 }
 
-}  // namespace
+// What the phases that verify_file reports mean for who is to blame if one ends the process.
+Doing::Whose whose_is(std::string_view doing) {
+  if (doing == "reading") return Doing::Whose::input_file;
+  return doing.starts_with("engine") ? Doing::Whose::engine : Doing::Whose::ours;
+}
 
-ExitStatus run_verify(const VerifyCommand& command) {
+ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   std::string why;
+  now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
   const std::optional<EngineSource> engine = find_engine(command.engine, &why);
+  now.enter(Doing::Whose::ours, "setting up");
   if (!engine) return refuse("--engine: " + why, exit_bad_input);
   const Lab lab(*engine);
   VerifyOptions options;
@@ -106,6 +113,7 @@ ExitStatus run_verify(const VerifyCommand& command) {
   std::string bad_file;
   for (const std::string& file : command.files) {
     options.progress = [&](std::string_view doing, double done) {
+      now.enter(whose_is(doing), fmt::format("{}: {}", file, doing));
       show_progress(file, doing, done);
     };
     std::optional<VerifyReport> report = verify_file(file, options, &bad_file);
@@ -117,6 +125,7 @@ ExitStatus run_verify(const VerifyCommand& command) {
     reports.push_back(std::move(*report));
   }
 
+  now.enter(Doing::Whose::ours, "writing the reports");
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Tally tally = tally_of(reports);
   if (!reports.empty()) {
@@ -128,6 +137,12 @@ ExitStatus run_verify(const VerifyCommand& command) {
   const ExitStatus written = write_reports(command, reports, facts);
   if (!bad_file.empty()) return refuse(bad_file, exit_bad_input);
   return combined(status_of(tally), written);
+}
+
+}  // namespace
+
+ExitStatus run_verify(const VerifyCommand& command) {
+  return supervised([&](Doing& now) { return verify_all(command, now); });
 }
 
 }  // namespace gdn

@@ -61,7 +61,9 @@ void verify_q4(const Q4Capture& capture, const VerifyOptions& options, VerifyRep
   add("reference", "q4_tile",
       both(same_bytes("q4_tile and back", back, capture.blocks),
            same_bits("q4_tile", decoded, capture.decoded)));
-  if (options.lab != nullptr) verify_engine(capture, tiles, *options.lab, report);
+  if (options.lab == nullptr) return;
+  show_progress(options, "engine", 0.5);
+  verify_engine(capture, tiles, *options.lab, report);
 }
 
 }  // namespace gdn
