@@ -7,37 +7,71 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 namespace gdn {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string beside(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
+
+std::string unwritable(const std::string& path, int error) {
+  return fmt::format("{}: cannot be written: {}", path, std::strerror(error));
+}
+
+// A pipe or a device, /dev/null among them: a renamed file would take its place in the folder.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// Where a link leads: the rename must replace the file and not the link to it.
+std::string without_links(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+std::string write_stream(const std::string& path, const std::string& content) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return unwritable(path, errno);
+  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool closed = std::fclose(file) == 0;
+  return written && closed ? "" : unwritable(path, errno);
+}
 
 }  // namespace
 
 std::string why_not_writable(const std::string& path) {
-  const std::string part = beside(path);
+  std::error_code error;
+  if (fs::is_directory(path, error)) return unwritable(path, EISDIR);
+  if (is_stream(path)) return access(path.c_str(), W_OK) == 0 ? "" : unwritable(path, errno);
+  const std::string part = beside(without_links(path));
   std::FILE* file = std::fopen(part.c_str(), "wb");
-  if (file == nullptr) return fmt::format("{}: cannot be written: {}", path, std::strerror(errno));
+  if (file == nullptr) return unwritable(path, errno);
   std::fclose(file);
   std::remove(part.c_str());
   return "";
 }
 
 std::string write_whole(const std::string& path, const std::string& content) {
-  const std::string part = beside(path);
+  if (is_stream(path)) return write_stream(path, content);
+  const std::string real = without_links(path);
+  const std::string part = beside(real);
   std::FILE* file = std::fopen(part.c_str(), "wb");
-  if (file == nullptr) return fmt::format("{}: cannot be written: {}", path, std::strerror(errno));
+  if (file == nullptr) return unwritable(path, errno);
   const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size() &&
                        std::fflush(file) == 0 && fsync(fileno(file)) == 0;
   const int write_error = errno;
   const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(part.c_str(), path.c_str()) == 0) return "";
+  if (written && closed && std::rename(part.c_str(), real.c_str()) == 0) return "";
   const int error = written ? errno : write_error;
   std::remove(part.c_str());
-  return fmt::format("{}: cannot be written: {}", path, std::strerror(error));
+  return unwritable(path, error);
 }
 
 std::string replace_part(const std::string& path, const std::string& name,

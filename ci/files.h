@@ -8,7 +8,8 @@ namespace gdn {
 // Why a file could not be written there, or an empty string. Leaves nothing behind.
 std::string why_not_writable(const std::string& path);
 
-// Writes beside the path, then renames. Returns what went wrong, or an empty string.
+// Writes beside the path, then renames; a link is followed, and a pipe or a device is written as it
+// is. Returns what went wrong, or an empty string.
 std::string write_whole(const std::string& path, const std::string& content);
 
 // Replaces what stands between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a file
