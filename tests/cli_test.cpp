@@ -195,5 +195,68 @@ TEST_F(Cli, APluginOfAnotherVersionIsRefused) {
   EXPECT_THAT(ran.output, HasSubstr("version"));
 }
 
+class ACrashingEngine : public Cli {
+ protected:
+  static Ran verify(const char* how) {
+    setenv("CRASHING_PLUGIN", how, 1);
+    return run("verify " + oracle + "ggml_q4_0.safetensors --engine " + PLUGIN_DIR +
+               "/crashing_plugin.so");
+  }
+};
+
+TEST_F(ACrashingEngine, IsStatus4AndALineSaysWhatHappenedWhere) {
+  const Ran fault = verify("segfault");
+  EXPECT_EQ(fault.status, 4) << fault.output;
+  EXPECT_THAT(fault.output, HasSubstr("ggml_q4_0.safetensors: engine"));
+  EXPECT_THAT(fault.output, HasSubstr("signal 11"));
+  EXPECT_EQ(verify("abort").status, 4);
+}
+
+TEST_F(ACrashingEngine, ThatCallsExitIsNotTakenForAFinishedRun) {
+  const Ran ran = verify("exit");
+  EXPECT_EQ(ran.status, 4) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("exit(0)"));
+}
+
+TEST_F(ACrashingEngine, ThatOnlyRefusesIsQuotedOnOneLine) {
+  const Ran ran = verify("not at all");
+  EXPECT_EQ(ran.status, 4) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("two\\x0alines and \\x1b[31mred\n"));
+  EXPECT_THAT(ran.output, HasSubstr("by its contract a\\x0ab\n"));
+}
+
+TEST_F(Cli, WhatAPluginDoesNotServeIsNotApplicableInItsOwnWords) {
+  const Ran ran =
+      run("verify " + oracle + "ggml_q4_0.safetensors " + oracle +
+          "fla_recurrent_bf16.safetensors --engine " + PLUGIN_DIR + "/example_plugin.so");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not_applicable: "));
+  EXPECT_THAT(ran.output, HasSubstr("recurrent: GDN_UNSUPPORTED: "));
+  EXPECT_THAT(ran.output, Not(HasSubstr("recurrent: GDN_UNSUPPORTED: \n")));
+}
+
+TEST_F(Cli, ADeviceIsWrittenAndNotReplacedAndALinkIsFollowed) {
+  std::filesystem::create_symlink("/dev/null", path("null"));
+  write("report.json", "old");
+  std::filesystem::create_symlink(path("report.json"), path("link"));
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --json " + path("link") +
+                      " --markdown " + path("null"));
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("null")));
+  EXPECT_EQ(nlohmann::json::parse(content("report.json")).at("version"), 1);
+}
+
+TEST_F(Cli, AFolderAsResultIsStatus5BeforeAnyWork) {
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --json " + path(""));
+  EXPECT_EQ(ran.status, 5);
+  EXPECT_THAT(ran.output, Not(HasSubstr("dequant")));
+}
+
+TEST_F(Cli, ALongPathIsNamedToItsEnd) {
+  const std::string name = path(std::string(200, 'x') + ".safetensors");
+  EXPECT_THAT(run("verify " + name).output, HasSubstr(name + ": cannot be opened"));
+}
+
 }  // namespace
 }  // namespace gdn

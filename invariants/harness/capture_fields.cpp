@@ -23,7 +23,7 @@ std::string text_of(const std::vector<int64_t>& shape) {
 }
 
 void CaptureFields::fail(const std::string& what) {
-  if (!failed()) why_ = fmt::format("{}: {}", printable(file_.path()), what);
+  if (!failed()) why_ = fmt::format("{}: {}", printable_path(file_.path()), what);
 }
 
 std::optional<std::string> CaptureFields::optional_text(std::string_view key) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "invariants/harness/json_fields.h"
+#include "invariants/harness/safetensors.h"
 
 namespace gdn {
 namespace {
@@ -222,6 +223,11 @@ std::optional<Description> parse_description(std::string_view text, std::string*
   read_contract(root.at("contract"), description.contract, why);
   fields.finish();
   if (!why->empty()) return std::nullopt;
+  // They are printed, and an engine may have put anything into them.
+  for (std::string* printed :
+       {&description.version, &description.dialect.name, &description.contract.name}) {
+    *printed = printable(*printed);
+  }
   return description;
 }
 

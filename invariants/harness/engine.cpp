@@ -7,12 +7,20 @@
 #include <cstring>
 #include <utility>
 
+#include "invariants/harness/safetensors.h"
+
 namespace gdn {
 namespace {
 
 constexpr std::string_view mutant_prefix = "mutant:";
 
 std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
+
+// An engine's words on one line. Its texts may come from a path or a driver: longer than a name.
+std::string words(const char* text, const char* otherwise) {
+  constexpr size_t longest = 400;
+  return printable(text_or(text, otherwise), longest);
+}
 
 bool is_path(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(".so");
@@ -85,6 +93,13 @@ std::string_view name_of(gdn_status status) {
       return "GDN_INTERNAL";
   }
   return "a status that device/gdn.h does not have";
+}
+
+Verdict refusal(gdn_status status, std::string detail) {
+  Verdict v;
+  v.outcome = status == GDN_UNSUPPORTED ? Outcome::not_applicable : Outcome::engine_error;
+  v.detail = std::move(detail);
+  return v;
 }
 
 std::string why_unusable(const gdn_api* api) {
@@ -167,13 +182,13 @@ gdn_options default_options() {
 }
 
 std::optional<Engine> Engine::open(const gdn_api& api, const Shape& shape,
-                                   const gdn_options& options, std::string* why) {
+                                   const gdn_options& options, Verdict* why) {
   const gdn_shape c = c_shape(shape);
   gdn_engine* handle = nullptr;
   const gdn_status status = api.open(&c, &options, &handle);
   if (status == GDN_OK && handle) return Engine(&api, handle);
-  *why = "open: " + std::string(name_of(status)) + ": " +
-         text_or(api.last_error(nullptr), "no reason given");
+  *why = refusal(status, "open: " + std::string(name_of(status)) + ": " +
+                             words(api.last_error(nullptr), "no reason given"));
   return std::nullopt;
 }
 
@@ -184,6 +199,6 @@ Engine::~Engine() {
 Engine::Engine(Engine&& other) noexcept
     : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
 
-std::string Engine::last_error() const { return text_or(api_->last_error(handle_), ""); }
+std::string Engine::last_error() const { return words(api_->last_error(handle_), ""); }
 
 }  // namespace gdn

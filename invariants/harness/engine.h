@@ -8,11 +8,15 @@
 
 #include "device/gdn.h"
 #include "invariants/harness/description.h"
+#include "invariants/harness/verdict.h"
 #include "reference/shape.h"
 
 namespace gdn {
 
 std::string_view name_of(gdn_status status);
+// What a call that was not served says of its engine: GDN_UNSUPPORTED is how it answers a valid
+// request beyond what it serves, and so not_applicable; all else is engine_error.
+Verdict refusal(gdn_status status, std::string detail);
 
 // An engine that can be opened, and what it says of itself.
 struct EngineSource {
@@ -37,9 +41,9 @@ gdn_options default_options();  // observe on, no snapshots, nothing optional
 // An open engine; closed when it goes out of scope.
 class Engine {
  public:
-  // Nothing on failure; *why has the status and the engine's own words.
+  // Nothing on failure; *why is a refusal with the status and the engine's own words.
   static std::optional<Engine> open(const gdn_api& api, const Shape& shape,
-                                    const gdn_options& options, std::string* why);
+                                    const gdn_options& options, Verdict* why);
   ~Engine();
   Engine(Engine&& other) noexcept;
   Engine& operator=(Engine&&) = delete;
@@ -48,7 +52,7 @@ class Engine {
 
   const gdn_api& api() const { return *api_; }
   gdn_engine* handle() const { return handle_; }
-  std::string last_error() const;
+  std::string last_error() const;  // made safe to print, as all that comes from an engine
 
  private:
   Engine(const gdn_api* api, gdn_engine* handle) : api_(api), handle_(handle) {}

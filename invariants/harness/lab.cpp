@@ -46,11 +46,9 @@ Verdict Observation::served() const {
   Verdict all = conduct;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].ok()) continue;
-    Verdict refused;
-    refused.outcome = Outcome::engine_error;
-    refused.detail = "call " + std::to_string(i + 1) + ": " +
-                     std::string(name_of(calls[i].status)) + ": " + calls[i].text;
-    all = both(std::move(all), std::move(refused));
+    all = both(std::move(all), refusal(calls[i].status, "call " + std::to_string(i + 1) + ": " +
+                                                            std::string(name_of(calls[i].status)) +
+                                                            ": " + calls[i].text));
   }
   return all;
 }
@@ -116,8 +114,9 @@ Observation Lab::run(const Case& c, const RunOptions& run_options) const {
     options.fill = 1;
     options.fill_pattern = *run_options.fill;
   }
-  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, &why);
-  if (!engine) return could_not_run(Outcome::engine_error, why);
+  Observation closed;
+  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, &closed.conduct);
+  if (!engine) return closed;
   return Runner(*engine, c, *numbers).run();
 }
 
@@ -136,8 +135,9 @@ Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
   std::string why = why_invalid(c);
   if (why.empty()) why = why_not(c);
   if (!why.empty()) return could_not_run(Outcome::not_applicable, why).conduct;
-  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, default_options(), &why);
-  if (!engine) return could_not_run(Outcome::engine_error, why).conduct;
+  Verdict closed;
+  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, default_options(), &closed);
+  if (!engine) return closed;
   Numbers numbers;
   numbers.tiles.assign(tiles.begin(), tiles.end());
   Observation seen = Runner(*engine, c, numbers).run();

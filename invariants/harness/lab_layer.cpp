@@ -26,10 +26,9 @@ class LayerRunner {
  private:
   bool accept(gdn_status status, const std::string& what) {
     if (status == GDN_OK) return true;
-    Verdict refused;
-    refused.outcome = Outcome::engine_error;
-    refused.detail = what + ": " + std::string(name_of(status)) + ": " + engine_.last_error();
-    run_.conduct = both(std::move(run_.conduct), std::move(refused));
+    run_.conduct = both(
+        std::move(run_.conduct),
+        refusal(status, what + ": " + std::string(name_of(status)) + ": " + engine_.last_error()));
     return false;
   }
 
@@ -102,10 +101,9 @@ class LayerRunner {
   LayerRun run_;
 };
 
-LayerRun could_not_run(Outcome outcome, std::string why) {
+LayerRun could_not_run(Verdict why) {
   LayerRun run;
-  run.conduct.outcome = outcome;
-  run.conduct.detail = std::move(why);
+  run.conduct = std::move(why);
   return run;
 }
 
@@ -116,12 +114,13 @@ LayerRun Lab::run_layer(const LayerInputs& inputs) const {
   likewise.shape = inputs.shape;
   likewise.dialect = inputs.dialect;
   std::string why = why_not(likewise);
-  if (!why.empty()) return could_not_run(Outcome::not_applicable, why);
+  if (!why.empty()) return could_not_run(refusal(GDN_UNSUPPORTED, why));
   gdn_options options = default_options();
   options.q8_activations = inputs.dialect.activation == Dialect::Activation::q8_0 &&
                            description().dialect.activation != Dialect::Activation::q8_0;
-  std::optional<Engine> engine = Engine::open(*engine_.api, inputs.shape, options, &why);
-  if (!engine) return could_not_run(Outcome::engine_error, why);
+  Verdict closed;
+  std::optional<Engine> engine = Engine::open(*engine_.api, inputs.shape, options, &closed);
+  if (!engine) return could_not_run(closed);
   return LayerRunner(*engine, inputs).run();
 }
 

@@ -287,11 +287,10 @@ void Runner::reads_after(const Call& call) {
     const std::string name(name_of(tensor));
     if (!values.intact()) misconduct("read of " + name + " wrote outside its destination");
     if (status != GDN_OK) {
-      Verdict refused;
-      refused.outcome = Outcome::engine_error;
-      refused.detail = where_ + ": read of " + name + ": " + std::string(name_of(status)) + ": " +
-                       engine_.last_error();
-      seen_.conduct = both(std::move(seen_.conduct), std::move(refused));
+      seen_.conduct =
+          both(std::move(seen_.conduct),
+               refusal(status, where_ + ": read of " + name + ": " + std::string(name_of(status)) +
+                                   ": " + engine_.last_error()));
       continue;
     }
     if (count != room) {

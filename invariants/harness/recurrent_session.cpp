@@ -80,9 +80,13 @@ std::vector<float> rows(const std::vector<float>& all, int64_t first, int64_t co
 RecurrentSession::RecurrentSession(Engine& engine, RecurrentInputs inputs, const PoolLayout& pool)
     : engine_(engine), in_(std::move(inputs)), pool_(pool) {}
 
-RecurrentSession::~RecurrentSession() {
-  for (const gdn_buffer buffer : buffers_) {
-    engine_.api().buffer_release(engine_.handle(), buffer);
+RecurrentSession::~RecurrentSession() { release_all_but(0); }
+
+void RecurrentSession::release_all_but(size_t kept) {
+  inputs_.clear();
+  while (buffers_.size() > kept) {
+    engine_.api().buffer_release(engine_.handle(), buffers_.back());
+    buffers_.pop_back();
   }
 }
 
@@ -148,7 +152,8 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
                                             gdn_recurrent_args& args) {
   const Shape& s = in_.shape;
   const Format input = in_.dialect.input_storage;
-  struct Input {
+  struct Given {
+    const char* name;
     gdn_view& view;
     const std::vector<float>& numbers;
     Format format;
@@ -158,20 +163,22 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
   const int64_t kd = s.head_k_dim;
   const int64_t vh = s.num_v_heads;
   const int64_t vd = s.head_v_dim;
-  const Input inputs[] = {{args.q, in_.q, input, {tokens, kh, kd}},
-                          {args.k, in_.k, input, {tokens, kh, kd}},
-                          {args.v, in_.v, input, {tokens, vh, vd}},
-                          {args.g, in_.g, Format::f32, {tokens, vh}},
-                          {args.gk, in_.gk, Format::f32, {tokens, vh, kd}},
-                          {args.beta, in_.beta, Format::f32, {tokens, vh}}};
-  for (const Input& i : inputs) {
+  const Given given[] = {{"q", args.q, in_.q, input, {tokens, kh, kd}},
+                         {"k", args.k, in_.k, input, {tokens, kh, kd}},
+                         {"v", args.v, in_.v, input, {tokens, vh, vd}},
+                         {"g", args.g, in_.g, Format::f32, {tokens, vh}},
+                         {"gk", args.gk, in_.gk, Format::f32, {tokens, vh, kd}},
+                         {"beta", args.beta, in_.beta, Format::f32, {tokens, vh}}};
+  for (const Given& i : given) {
     if (i.numbers.empty()) continue;
     int64_t width = 1;
     for (size_t d = 1; d < i.extents.size(); ++d) width *= i.extents[d];
+    const std::vector<float> numbers = rows(i.numbers, first, tokens, width);
     gdn_buffer buffer = 0;
-    const gdn_status status = put(rows(i.numbers, first, tokens, width), i.format, buffer);
+    const gdn_status status = put(numbers, i.format, buffer);
     if (status != GDN_OK) return status;
     i.view = view(buffer, i.format, i.extents);
+    inputs_.push_back({i.name, buffer, stored(numbers, i.format)});
   }
   args.qk_norm = c_norm(in_.dialect.qk_norm);
   args.qk_norm_eps = s.l2norm_eps;
@@ -187,7 +194,8 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
 
 gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<float>& o) {
   const Shape& s = in_.shape;
-  const size_t buffers_before = buffers_.size();
+  // What the call before needed is released only now: another call would wipe last_error out.
+  release_all_but(1);
   gdn_recurrent_args args = {};
   args.struct_size = sizeof args;
   args.num_sequences = 1;
@@ -217,6 +225,7 @@ gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<flo
   args.state.offset = pool_.offset;
   args.state.stride[0] = s.state_count() + pool_.gap;
   status = engine_.api().recurrent(engine_.handle(), &args);
+  if (status == GDN_OK) status = look_at_inputs();
   std::vector<float> all;
   if (status == GDN_OK) status = read_floats(out, output, count + 2 * margin, all);
   if (status == GDN_OK) {
@@ -227,11 +236,21 @@ gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<flo
     }
     o.assign(all.begin() + margin, all.end() - margin);
   }
-  while (buffers_.size() > buffers_before) {
-    engine_.api().buffer_release(engine_.handle(), buffers_.back());
-    buffers_.pop_back();
-  }
   return status;
+}
+
+gdn_status RecurrentSession::look_at_inputs() {
+  for (const Input& input : inputs_) {
+    if (input.bytes.empty()) continue;
+    Guarded<uint8_t> now(input.bytes.size());
+    const gdn_status status = engine_.api().buffer_read(engine_.handle(), input.buffer, 0,
+                                                        now.data(), input.bytes.size());
+    if (status != GDN_OK) return status;
+    if (!now.holds(input.bytes)) {
+      misconduct_ = std::string("recurrent wrote into its input ") + input.name;
+    }
+  }
+  return GDN_OK;
 }
 
 gdn_status RecurrentSession::state(std::vector<float>& canonical) {
@@ -279,23 +298,21 @@ RecurrentInputs recurrent_inputs(const Case& c, const Numbers& numbers) {
 
 RecurrentRun Lab::run_recurrent(const RecurrentInputs& inputs) const {
   RecurrentRun run;
-  const auto stop = [&run](Outcome outcome, std::string why) {
-    Verdict v;
-    v.outcome = outcome;
-    v.detail = std::move(why);
-    run.conduct = std::move(v);
+  const auto stop = [&run](gdn_status status, std::string why) {
+    run.conduct = refusal(status, std::move(why));
     return std::move(run);
   };
   Case likewise;
   likewise.subject = Subject::recurrent;
   std::string why = why_not(likewise);
-  if (!why.empty()) return stop(Outcome::not_applicable, why);
-  std::optional<Engine> engine = Engine::open(*engine_.api, inputs.shape, default_options(), &why);
-  if (!engine) return stop(Outcome::engine_error, why);
+  if (!why.empty()) return stop(GDN_UNSUPPORTED, why);
+  std::optional<Engine> engine =
+      Engine::open(*engine_.api, inputs.shape, default_options(), &run.conduct);
+  if (!engine) return run;
   RecurrentSession session(*engine, inputs, PoolLayout{});
   const auto refused = [&](const char* what, gdn_status status) {
-    return stop(Outcome::engine_error, std::string(what) + ": " + std::string(name_of(status)) +
-                                           ": " + engine->last_error());
+    return stop(status, std::string(what) + ": " + std::string(name_of(status)) + ": " +
+                            engine->last_error());
   };
   gdn_status status = session.start();
   if (status != GDN_OK) return refused("setting up recurrent", status);

@@ -2,6 +2,7 @@
 // between sentinels. Internal to Lab.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,21 @@ class RecurrentSession {
                          std::vector<float>& numbers);
   gdn_view view(gdn_buffer buffer, Format format, std::vector<int64_t> extents) const;
   gdn_status fill_arguments(int64_t first, int64_t tokens, gdn_recurrent_args& args);
+  gdn_status look_at_inputs();
+  void release_all_but(size_t kept);
 
   Engine& engine_;
   const RecurrentInputs in_;
   const PoolLayout pool_;
   gdn_buffer state_ = 0;
   std::vector<float> surroundings_;  // the whole state buffer as it was written at first
-  std::vector<gdn_buffer> buffers_;
-  std::vector<gdn_buffer> of_call_;
+  std::vector<gdn_buffer> buffers_;  // the state's, then those of the last call
+  struct Input {
+    const char* name;
+    gdn_buffer buffer;
+    std::vector<uint8_t> bytes;
+  };
+  std::vector<Input> inputs_;  // of the last call, as they were written
   std::string misconduct_;
 };
 

@@ -24,8 +24,6 @@ namespace {
 constexpr uint64_t length_bytes = 8;
 // The format's own limit on the header.
 constexpr uint64_t header_bytes_max = 100'000'000;
-// Long enough for every name in use, short enough for one line.
-constexpr size_t printed_max = 80;
 
 struct KnownType {
   std::string_view name;
@@ -124,22 +122,24 @@ std::string why_bad_cover(const std::vector<StoredTensor>& sorted, std::span<con
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, size_t longest) {
   std::string out;
-  for (const char c : text.substr(0, printed_max)) {
+  for (const char c : text.substr(0, longest)) {
     if (c >= ' ' && c <= '~') {
       out += c;
     } else {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
-  return text.size() > printed_max ? out + "..." : out;
+  return text.size() > longest ? out + "..." : out;
 }
+
+std::string printable_path(std::string_view path) { return printable(path, path.size()); }
 
 std::optional<Safetensors> Safetensors::parse(std::span<const uint8_t> file,
                                               const std::string& label, std::string* why) {
   const auto refuse = [&](const std::string& what) {
-    *why = fmt::format("{}: {}", printable(label), what);
+    *why = fmt::format("{}: {}", printable_path(label), what);
     return std::nullopt;
   };
   if (const std::string bad = why_bad_length(file); !bad.empty()) return refuse(bad);
@@ -173,7 +173,7 @@ std::optional<Safetensors> Safetensors::parse(std::span<const uint8_t> file,
 
 std::optional<Safetensors> Safetensors::open(const std::string& path, std::string* why) {
   const auto refuse = [&](const std::string& what) {
-    *why = fmt::format("{}: {}", printable(path), what);
+    *why = fmt::format("{}: {}", printable_path(path), what);
     return std::nullopt;
   };
   // Without O_NONBLOCK the open of a pipe would wait for a writer.

@@ -27,8 +27,11 @@ struct StoredTensor {
   std::span<const uint8_t> bytes;  // in the mapping; of any alignment
 };
 
-// Text of a file, made safe to print: one line, escapes for what is not printable ASCII, cut short.
-std::string printable(std::string_view text);
+// Text of a file or an engine, made safe to print: one line, escapes for what is not printable
+// ASCII, cut after `longest` characters: enough for every name in use, and short enough for a line.
+std::string printable(std::string_view text, size_t longest = 80);
+// A path is never cut: its end says which file it is.
+std::string printable_path(std::string_view path);
 
 class Safetensors {
  public:
