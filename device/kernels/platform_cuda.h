@@ -158,6 +158,12 @@ GDN_DEVICE uint32_t float_bits(float x) { return __float_as_uint(x); }
 GDN_DEVICE float bits_float(uint32_t bits) { return __uint_as_float(bits); }
 GDN_DEVICE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 GDN_DEVICE float square_root(float x) { return __fsqrt_rn(x); }
+// (x & mask) ^ flips in one instruction: of two constants the compiler would make two.
+GDN_DEVICE uint32_t and_xor(uint32_t x, uint32_t mask, uint32_t flips) {
+  uint32_t y;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(y) : "r"(x), "r"(mask), "r"(flips));
+  return y;
+}
 GDN_DEVICE int32_t dp4a(int32_t a, int32_t b, int32_t c) { return __dp4a(a, b, c); }
 GDN_DEVICE int32_t to_int_toward_zero(float x) { return __float2int_rz(x); }
 GDN_DEVICE int32_t to_int_nearest_even(float x) { return __float2int_rn(x); }

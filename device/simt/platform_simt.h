@@ -209,6 +209,10 @@ GDN_SIMT_INLINE float fused_multiply_add(float a, float b, float c) { return std
 GDN_SIMT_INLINE float square_root(float x) { return std::sqrt(x); }
 GDN_SIMT_INLINE float round_half_away(float x) { return std::round(x); }
 
+GDN_SIMT_INLINE uint32_t and_xor(uint32_t x, uint32_t mask, uint32_t flips) {
+  return (x & mask) ^ flips;
+}
+
 // Four products of signed bytes, and c; sums wrap around.
 inline int32_t dp4a(int32_t a, int32_t b, int32_t c) {
   auto sum = static_cast<uint32_t>(c);
