@@ -1,5 +1,6 @@
-// What tests of an engine share: opening one by name, weights and inputs made from a seed, and
-// calls of apply with arrays in hand. Knows the C ABI alone.
+// What tests of an engine share: running on every engine that works here, opening one by name,
+// weights and inputs made from a seed, and calls of apply with arrays in hand. Knows the C ABI
+// alone.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -109,10 +110,45 @@ inline std::vector<uint8_t> tiles(uint64_t seed, int64_t rows, int64_t cols) {
   return bytes;
 }
 
+// The engine that the test at hand is about.
+inline std::string& engine_under_test() {
+  static std::string name = "twin";
+  return name;
+}
+
+inline bool works_here(const gdn_api& api) {
+  const gdn_shape shape = small_shape(1);
+  const gdn_options options = observing();
+  gdn_engine* engine = nullptr;
+  const gdn_status status = api.open(&shape, &options, &engine);
+  if (status == GDN_OK) api.close(engine);
+  return status != GDN_NOT_AVAILABLE;
+}
+
+// By name; an engine whose device is not on this machine is not among them.
+inline std::vector<std::string> engines_here() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < gdn_builtin_count(); ++i) {
+    if (works_here(*gdn_builtin(i))) names.emplace_back(gdn_builtin(i)->name);
+  }
+  return names;
+}
+
+// A suite whose tests run on every engine: what the header promises holds for all of them alike.
+class OnEveryEngine : public ::testing::TestWithParam<std::string> {
+ protected:
+  OnEveryEngine() { engine_under_test() = GetParam(); }
+};
+#define ON_EVERY_ENGINE(suite)                                                                \
+  class suite : public ::gdn::testing::OnEveryEngine {};                                      \
+  INSTANTIATE_TEST_SUITE_P(Every, suite, ::testing::ValuesIn(::gdn::testing::engines_here()), \
+                           [](const auto& engine) { return engine.param; })
+
 class Opened {
  public:
   explicit Opened(const gdn_shape& of_shape = small_shape(),
-                  const gdn_options& options = observing(), std::string_view name = "twin")
+                  const gdn_options& options = observing(),
+                  std::string_view name = engine_under_test())
       : api(api_named(name)), shape(of_shape) {
     EXPECT_EQ(api.open(&shape, &options, &handle), GDN_OK) << api.last_error(nullptr);
   }

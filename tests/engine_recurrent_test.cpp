@@ -1,4 +1,4 @@
-// recurrent on the twin: layouts, strides and storage against the delta rule of apply, and every
+// recurrent on every engine: layouts, strides and storage against the delta rule of apply, and every
 // argument wrong in turn.
 #include <cmath>
 #include <functional>
@@ -121,7 +121,9 @@ Result recurrent(const Opened& engine, const gdn_recurrent_args& args, const Seq
   return {fetch(engine, args.o, s.v.size()), fetch(engine, args.state, s.S.size())};
 }
 
-TEST(TwinRecurrent, EqualsTheTokenLoopAtEveryLength) {
+ON_EVERY_ENGINE(EngineRecurrent);
+
+TEST_P(EngineRecurrent, EqualsTheTokenLoopAtEveryLength) {
   for (const int64_t T : {1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 69, 95, 96, 97, 127, 128, 129}) {
     const Sequence s = sequence_of(T);
     const Opened engine;
@@ -132,7 +134,7 @@ TEST(TwinRecurrent, EqualsTheTokenLoopAtEveryLength) {
   }
 }
 
-TEST(TwinRecurrent, SurvivesStrongDecayOfOneKey) {
+TEST_P(EngineRecurrent, SurvivesStrongDecayOfOneKey) {
   // The same unit key 64 times, g = -20, beta = 0.835: a chunked inverse would blow up.
   Sequence s = sequence_of(64);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 3 == 0 ? 1.0F : 0.0F;
@@ -144,7 +146,7 @@ TEST(TwinRecurrent, SurvivesStrongDecayOfOneKey) {
   for (const float o : got.o) EXPECT_TRUE(std::isfinite(o));
 }
 
-TEST(TwinRecurrent, ReadsAndWritesEitherStateLayout) {
+TEST_P(EngineRecurrent, ReadsAndWritesEitherStateLayout) {
   const Sequence s = sequence_of(5);
   const Opened engine;
   const Result want = by_token(s);
@@ -161,7 +163,7 @@ TEST(TwinRecurrent, ReadsAndWritesEitherStateLayout) {
   for (size_t i = 0; i < s.S.size(); ++i) EXPECT_EQ(got.S[turn(i)], want.S[i]);
 }
 
-TEST(TwinRecurrent, FollowsOffsetsAndStridesAndTouchesNothingElse) {
+TEST_P(EngineRecurrent, FollowsOffsetsAndStridesAndTouchesNothingElse) {
   // q is stored back to front, o and S with gaps that must keep their sentinels.
   const Sequence s = sequence_of(4);
   const Opened engine;
@@ -195,7 +197,7 @@ TEST(TwinRecurrent, FollowsOffsetsAndStridesAndTouchesNothingElse) {
   EXPECT_EQ(bits(fetch(engine, args.state, 200)), bits(pool));
 }
 
-TEST(TwinRecurrent, WidensBf16InputsAndRoundsTheOutputOnce) {
+TEST_P(EngineRecurrent, WidensBf16InputsAndRoundsTheOutputOnce) {
   // k = q = 1, beta = 1, S = 0: o = v. v = 1 + 2^-7 is a bf16; times the scale 1 + 2^-8, which is
   // not, o = 1 + 2^-7 + 2^-8 + 2^-15 in float32 and, above the tie, 1 + 2^-6 in bf16.
   const Opened engine;
@@ -218,7 +220,7 @@ TEST(TwinRecurrent, WidensBf16InputsAndRoundsTheOutputOnce) {
   EXPECT_EQ(fetch(engine, args.state, 1)[0], 1 + 0x1p-7F);
 }
 
-TEST(TwinRecurrent, KnowsTheOtherConventions) {
+TEST_P(EngineRecurrent, KnowsTheOtherConventions) {
   // kh = 2, vh = 4, kd = vd = 1; S = 1 everywhere, beta = 0, so o_i = alpha S q_map(i) scale.
   Sequence s{
       1,           2, 1, 4, 1, {2, 3}, {5, 5}, {0, 0, 0, 0}, {0.5F, 0.5F, 0.5F, 0.5F}, {0, 0, 0, 0},
@@ -248,7 +250,7 @@ TEST(TwinRecurrent, KnowsTheOtherConventions) {
   EXPECT_EQ(output([&](auto& a) { a.from_zero = from_zero; }), (Values{0, 0, 0, 0}));
 }
 
-TEST(TwinRecurrent, OfNoTokensLeavesTheState) {
+TEST_P(EngineRecurrent, OfNoTokensLeavesTheState) {
   Sequence s = sequence_of(1);
   const Opened engine;
   gdn_recurrent_args args = arguments(engine, s);
@@ -317,7 +319,7 @@ const Wrong wrongs[] = {
      [](auto& a) { a.state_writes = GDN_WRITE_EVERY_TOKEN; }},
 };
 
-TEST(TwinRecurrent, RefusesEveryWrongArgumentAndTouchesNothing) {
+TEST_P(EngineRecurrent, RefusesEveryWrongArgumentAndTouchesNothing) {
   const Sequence s = sequence_of(6);
   const Opened engine;
   const gdn_recurrent_args right = arguments(engine, s);
@@ -334,7 +336,7 @@ TEST(TwinRecurrent, RefusesEveryWrongArgumentAndTouchesNothing) {
   EXPECT_EQ(bits(got.o), bits(by_token(s).o)) << "the next right call works";
 }
 
-TEST(TwinRecurrent, AFailedAllocationLeavesStateAndOutput) {
+TEST_P(EngineRecurrent, AFailedAllocationLeavesStateAndOutput) {
   testing::AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);

@@ -1,4 +1,4 @@
-// The life of a layer's state on the twin: tokens, reset, reading back, moving, snapshots.
+// The life of a layer's state on every engine: tokens, reset, reading back, moving, snapshots.
 #include "tests/opened_engine.h"
 
 namespace gdn {
@@ -14,13 +14,15 @@ std::vector<float> zeros(const std::vector<float>& like) {
   return std::vector<float>(like.size(), 0.0F);
 }
 
-TEST(TwinState, StartsAtZero) {
+ON_EVERY_ENGINE(EngineState);
+
+TEST_P(EngineState, StartsAtZero) {
   Opened engine;
   EXPECT_EQ(bits(engine.read(1, GDN_S)), bits(std::vector<float>(4 * 4 * 8, 0.0F)));
   EXPECT_EQ(bits(engine.read(1, GDN_HIST)), bits(std::vector<float>(2 * 48, 0.0F)));
 }
 
-TEST(TwinState, HistoryIsTheLastProjections) {
+TEST_P(EngineState, HistoryIsTheLastProjections) {
   Opened engine;
   engine.load(0, 1);
   engine.step(0, 10);
@@ -32,7 +34,7 @@ TEST(TwinState, HistoryIsTheLastProjections) {
   EXPECT_EQ(bits(engine.read(0, GDN_HIST)), bits(want));
 }
 
-TEST(TwinState, VIsASliceOfConv) {
+TEST_P(EngineState, VIsASliceOfConv) {
   Opened engine;
   engine.load(0, 1);
   engine.step(0, 10);
@@ -40,7 +42,7 @@ TEST(TwinState, VIsASliceOfConv) {
   EXPECT_EQ(bits(engine.read(0, GDN_V)), bits({conv.begin() + 16, conv.end()}));
 }
 
-TEST(TwinState, TensorsOfATokenComeFromTheirOperators) {
+TEST_P(EngineState, TensorsOfATokenComeFromTheirOperators) {
   // Each operator of apply on what was read back gives what was read back after it.
   Opened engine;
   engine.load(0, 1);
@@ -60,7 +62,7 @@ TEST(TwinState, TensorsOfATokenComeFromTheirOperators) {
   EXPECT_EQ(bits(engine.read(0, GDN_O)), bits(o));
 }
 
-TEST(TwinState, ResetGivesAFreshLayerAndTouchesNoOther) {
+TEST_P(EngineState, ResetGivesAFreshLayerAndTouchesNoOther) {
   Opened used;
   Opened fresh;
   for (const int64_t layer : {0, 1, 2}) {
@@ -79,7 +81,7 @@ TEST(TwinState, ResetGivesAFreshLayerAndTouchesNoOther) {
   for (const int64_t layer : {0, 1, 2}) EXPECT_EQ(used.read(layer, GDN_S), zeros(numbers(1, 128)));
 }
 
-TEST(TwinState, UnloadDropsWeightsAndZeroesTheState) {
+TEST_P(EngineState, UnloadDropsWeightsAndZeroesTheState) {
   Opened engine;
   engine.load(0, 1);
   const std::vector<float> first = engine.step(0, 10);
@@ -92,7 +94,7 @@ TEST(TwinState, UnloadDropsWeightsAndZeroesTheState) {
   EXPECT_EQ(bits(engine.step(0, 10)), bits(first));
 }
 
-TEST(TwinState, LayersLiveApart) {
+TEST_P(EngineState, LayersLiveApart) {
   // The same weights in all layers, fed by turns with different tokens; each as one alone.
   Opened engine;
   for (const int64_t layer : {0, 1, 2}) engine.load(layer, 1);
@@ -117,7 +119,7 @@ TEST(TwinState, LayersLiveApart) {
   }
 }
 
-TEST(TwinState, CuttingARunChangesNothing) {
+TEST_P(EngineState, CuttingARunChangesNothing) {
   const std::vector<float> h = tokens(9, 97);
   Opened whole;
   whole.load(0, 1);
@@ -139,7 +141,7 @@ TEST(TwinState, CuttingARunChangesNothing) {
   }
 }
 
-TEST(TwinState, ForwardFeedsOneLayerWithTheOther) {
+TEST_P(EngineState, ForwardFeedsOneLayerWithTheOther) {
   Opened engine;
   Opened by_hand;
   for (const int64_t layer : {0, 1, 2}) {
@@ -153,7 +155,7 @@ TEST(TwinState, ForwardFeedsOneLayerWithTheOther) {
   EXPECT_EQ(engine.states(), by_hand.states());
 }
 
-TEST(TwinState, ForwardChecksAllLayersBeforeOneIsTouched) {
+TEST_P(EngineState, ForwardChecksAllLayersBeforeOneIsTouched) {
   Opened engine;
   engine.load(0, 1);
   engine.load(1, 2);
@@ -167,7 +169,7 @@ TEST(TwinState, ForwardChecksAllLayersBeforeOneIsTouched) {
   EXPECT_EQ(out, std::vector<float>(64, 7.0F));
 }
 
-TEST(TwinState, ObservingChangesNoBit) {
+TEST_P(EngineState, ObservingChangesNoBit) {
   gdn_options blind = testing::observing();
   blind.observe = 0;
   Opened seen;
@@ -180,7 +182,7 @@ TEST(TwinState, ObservingChangesNoBit) {
   EXPECT_EQ(unseen.api.read(unseen.handle, 0, GDN_Q, q.data(), 8, nullptr), GDN_UNSUPPORTED);
 }
 
-TEST(TwinState, ReadsNoTokenBeforeTheFirst) {
+TEST_P(EngineState, ReadsNoTokenBeforeTheFirst) {
   Opened engine;
   engine.load(0, 1);
   std::vector<float> dst(1000, 7.0F);
@@ -217,7 +219,7 @@ TEST(TwinState, ReadsNoTokenBeforeTheFirst) {
   }
 }
 
-TEST(TwinState, ReadRefusesACapacityThatIsOneShort) {
+TEST_P(EngineState, ReadRefusesACapacityThatIsOneShort) {
   Opened engine;
   engine.load(0, 1);
   engine.step(0, 1);
@@ -234,7 +236,7 @@ TEST(TwinState, ReadRefusesACapacityThatIsOneShort) {
   }
 }
 
-TEST(TwinState, ARunMovesBetweenEngines) {
+TEST_P(EngineState, ARunMovesBetweenEngines) {
   Opened here;
   Opened there;
   here.load(0, 1);
@@ -247,7 +249,7 @@ TEST(TwinState, ARunMovesBetweenEngines) {
   EXPECT_EQ(bits(there.run(2, tokens(4, 5))), bits(here.run(0, tokens(4, 5))));
 }
 
-TEST(TwinState, AnExportIsAHeaderThenSThenTheHistory) {
+TEST_P(EngineState, AnExportIsAHeaderThenSThenTheHistory) {
   Opened engine;
   engine.load(0, 1);
   engine.step(0, 1);
@@ -262,7 +264,7 @@ TEST(TwinState, AnExportIsAHeaderThenSThenTheHistory) {
   EXPECT_EQ(std::memcmp(state.data() + 56, values.data(), values.size() * 4), 0);
 }
 
-TEST(TwinState, ImportRefusesADamagedHeaderAndAnotherShape) {
+TEST_P(EngineState, ImportRefusesADamagedHeaderAndAnotherShape) {
   Opened engine;
   engine.load(0, 1);
   engine.step(0, 1);
@@ -283,7 +285,9 @@ TEST(TwinState, ImportRefusesADamagedHeaderAndAnotherShape) {
   EXPECT_EQ(engine.state(0), now);
 }
 
-TEST(TwinSnapshots, RollBackStateAndHistory) {
+ON_EVERY_ENGINE(EngineSnapshots);
+
+TEST_P(EngineSnapshots, RollBackStateAndHistory) {
   // d drafts of which j are accepted, then m steps, and a second rollback: as if never drafted.
   Opened engine;
   Opened straight;
@@ -309,7 +313,7 @@ TEST(TwinSnapshots, RollBackStateAndHistory) {
   EXPECT_EQ(engine.state(0), never.state(0));
 }
 
-TEST(TwinSnapshots, KeepTheNewestAndNeverUseAnIdTwice) {
+TEST_P(EngineSnapshots, KeepTheNewestAndNeverUseAnIdTwice) {
   Opened engine;  // keeps three
   std::vector<uint64_t> ids(5);
   for (uint64_t& id : ids) ASSERT_EQ(engine.api.snapshot(engine.handle, 0, &id), GDN_OK);
@@ -323,7 +327,7 @@ TEST(TwinSnapshots, KeepTheNewestAndNeverUseAnIdTwice) {
   EXPECT_EQ(engine.api.rollback(engine.handle, later + 1), GDN_NOT_FOUND);
 }
 
-TEST(TwinSnapshots, OfALayerGoWithItsResetUnloadAndImport) {
+TEST_P(EngineSnapshots, OfALayerGoWithItsResetUnloadAndImport) {
   Opened engine;
   const auto state = engine.state(1);
   for (int how = 0; how < 3; ++how) {
@@ -342,7 +346,7 @@ TEST(TwinSnapshots, OfALayerGoWithItsResetUnloadAndImport) {
   }
 }
 
-TEST(TwinSnapshots, AreRefusedWhereNoneAreKept) {
+TEST_P(EngineSnapshots, AreRefusedWhereNoneAreKept) {
   gdn_options options = testing::observing();
   options.snapshots = 0;
   const Opened engine(testing::small_shape(), options);

@@ -1,4 +1,4 @@
-// Weights and memory of the twin: the 4-bit pool, bindings, refusals between the two kinds of
+// Weights and memory of every engine: the 4-bit pool, bindings, refusals between the two kinds of
 // weights, and allocations that fail.
 #include <functional>
 
@@ -31,7 +31,9 @@ gdn_status step_status(const Opened& engine, int64_t layer) {
   return engine.api.step(engine.handle, layer, h.data(), out.data());
 }
 
-TEST(TwinPool, GivesBytesBackAsTheyWerePut) {
+ON_EVERY_ENGINE(EnginePool);
+
+TEST_P(EnginePool, GivesBytesBackAsTheyWerePut) {
   Opened engine;
   furnish(engine);
   const std::vector<uint8_t> want = testing::tiles(400, conv_dim(engine.shape), 32);
@@ -45,7 +47,7 @@ TEST(TwinPool, GivesBytesBackAsTheyWerePut) {
   EXPECT_EQ(got, want);
 }
 
-TEST(TwinPool, CountsTileBytesAndRefusesWhatDoesNotFit) {
+TEST_P(EnginePool, CountsTileBytesAndRefusesWhatDoesNotFit) {
   Opened engine;
   ASSERT_EQ(engine.api.pool_init(engine.handle, 3 * 72), GDN_OK);
   const std::vector<uint8_t> bytes = testing::tiles(1, 4, 96);
@@ -58,7 +60,7 @@ TEST(TwinPool, CountsTileBytesAndRefusesWhatDoesNotFit) {
   EXPECT_EQ(engine.api.pool_put(engine.handle, 3, 4, 96, bytes.data()), GDN_OK);
 }
 
-TEST(TwinPool, RefusesEveryWrongArgument) {
+TEST_P(EnginePool, RefusesEveryWrongArgument) {
   Opened engine;
   furnish(engine);
   const gdn_api& api = engine.api;
@@ -80,7 +82,7 @@ TEST(TwinPool, RefusesEveryWrongArgument) {
   EXPECT_EQ(step_status(engine, 1), GDN_OK) << "pool and bindings are as they were";
 }
 
-TEST(TwinPool, BindsAllOrNothing) {
+TEST_P(EnginePool, BindsAllOrNothing) {
   Opened engine;
   furnish(engine);
   const gdn_api& api = engine.api;
@@ -91,14 +93,14 @@ TEST(TwinPool, BindsAllOrNothing) {
   EXPECT_EQ(step_status(engine, 2), GDN_OK);
 }
 
-TEST(TwinPool, NeedsSmallTensorsBeforeABinding) {
+TEST_P(EnginePool, NeedsSmallTensorsBeforeABinding) {
   Opened engine;
   ASSERT_EQ(engine.api.pool_init(engine.handle, engine.projections_bytes()), GDN_OK);
   engine.put_projections(10, 400);
   EXPECT_EQ(engine.api.bind_q4(engine.handle, 0, 10, 11, 12), GDN_NOT_LOADED);
 }
 
-TEST(TwinPool, NeverHoldsBothKindsOfWeights) {
+TEST_P(EnginePool, NeverHoldsBothKindsOfWeights) {
   AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);
@@ -120,7 +122,7 @@ TEST(TwinPool, NeverHoldsBothKindsOfWeights) {
   EXPECT_EQ(engine.states(), states);
 }
 
-TEST(TwinPool, ARebuiltPoolNeverAnswersAnOldBinding) {
+TEST_P(EnginePool, ARebuiltPoolNeverAnswersAnOldBinding) {
   for (const bool init : {true, false}) {
     Opened engine;
     furnish(engine);
@@ -140,7 +142,7 @@ TEST(TwinPool, ARebuiltPoolNeverAnswersAnOldBinding) {
   }
 }
 
-TEST(TwinPool, BoundAndLoadedProjectionsGiveTheSameBits) {
+TEST_P(EnginePool, BoundAndLoadedProjectionsGiveTheSameBits) {
   Opened engine;
   furnish(engine);
   Weights decoded(engine.shape, 200);
@@ -160,11 +162,13 @@ TEST(TwinPool, BoundAndLoadedProjectionsGiveTheSameBits) {
   EXPECT_EQ(engine.state(1), other.state(1));
 }
 
-TEST(TwinMemory, OpenFailsCleanlyAtEveryAllocation) {
+ON_EVERY_ENGINE(EngineMemory);
+
+TEST_P(EngineMemory, OpenFailsCleanlyAtEveryAllocation) {
   gdn_options options = testing::observing();
   AllocationLedger ledger;
   ledger.attach(options);
-  const gdn_api& api = testing::api_named("twin");
+  const gdn_api& api = testing::api_named(testing::engine_under_test());
   const gdn_shape shape = testing::small_shape();
   uint64_t n = 0;
   gdn_engine* engine = nullptr;
@@ -216,7 +220,7 @@ std::vector<Allocating> allocating_calls() {
   };
 }
 
-TEST(TwinMemory, AFailedCallLeavesAllAsItWas) {
+TEST_P(EngineMemory, AFailedCallLeavesAllAsItWas) {
   for (const Allocating& allocating : allocating_calls()) {
     AllocationLedger ledger;
     gdn_options options = testing::observing();
@@ -256,7 +260,7 @@ TEST(TwinMemory, AFailedCallLeavesAllAsItWas) {
   }
 }
 
-TEST(TwinMemory, TokensAllocateNothing) {
+TEST_P(EngineMemory, TokensAllocateNothing) {
   AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);
@@ -273,7 +277,7 @@ TEST(TwinMemory, TokensAllocateNothing) {
   EXPECT_EQ(ledger.asked, 0U);
 }
 
-TEST(TwinMemory, FreshMemoryHoldsThePoison) {
+TEST_P(EngineMemory, FreshMemoryHoldsThePoison) {
   gdn_options options = testing::observing();
   options.fill = 1;
   options.fill_pattern = 0x7FC0BEEF;
@@ -285,7 +289,7 @@ TEST(TwinMemory, FreshMemoryHoldsThePoison) {
   EXPECT_EQ(words, std::vector<uint32_t>(7, 0x7FC0BEEF));
 }
 
-TEST(TwinMemory, PoisonReachesNoResult) {
+TEST_P(EngineMemory, PoisonReachesNoResult) {
   // NaN, 1e30 and 0 in whatever nobody has written.
   std::vector<std::vector<uint32_t>> outputs;
   std::vector<std::vector<std::vector<uint8_t>>> states;

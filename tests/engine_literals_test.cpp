@@ -1,4 +1,5 @@
-// Small inputs that separate right from wrong, through apply; every number is worked out by hand.
+// Small inputs that separate right from wrong, through apply on every engine; every number is worked
+// out by hand.
 #include <cmath>
 
 #include "tests/opened_engine.h"
@@ -38,31 +39,33 @@ std::vector<float> token(const gdn_shape& shape, std::vector<float> q, std::vect
   return o;
 }
 
-TEST(TwinDeltaRule, DecaysBeforeTheErrorIsTaken) {
+ON_EVERY_ENGINE(EngineDeltaRule);
+
+TEST_P(EngineDeltaRule, DecaysBeforeTheErrorIsTaken) {
   std::vector<float> S = {1};
   EXPECT_EQ(token(heads(1, 1, 1, 1), {1}, {1}, {0}, {ln_half}, {1}, S)[0], 0.0F);
   EXPECT_EQ(S[0], 0.0F);
 }
 
-TEST(TwinDeltaRule, ReplacesWhatAKeyHeldBefore) {
+TEST_P(EngineDeltaRule, ReplacesWhatAKeyHeldBefore) {
   std::vector<float> S = {0};
   EXPECT_EQ(token(heads(1, 1, 1, 1), {1}, {1}, {1}, {0}, {1}, S)[0], 1.0F);
   EXPECT_EQ(token(heads(1, 1, 1, 1), {1}, {1}, {5}, {0}, {1}, S)[0], 5.0F);
 }
 
-TEST(TwinDeltaRule, TakesGInTheLogDomain) {
+TEST_P(EngineDeltaRule, TakesGInTheLogDomain) {
   std::vector<float> S = {1};
   EXPECT_EQ(token(heads(1, 1, 1, 1), {1}, {1}, {0}, {ln_half}, {0}, S)[0], 0.5F);
 }
 
-TEST(TwinDeltaRule, ReadsTheUpdatedState) {
+TEST_P(EngineDeltaRule, ReadsTheUpdatedState) {
   // k.q = 1 * 2 + 2 * 0.25 = 2.5 and v = (3, -4).
   std::vector<float> S(4, 0.0F);
   const auto o = token(heads(1, 2, 1, 2), {2, 0.25F}, {1, 2}, {3, -4}, {0}, {1}, S);
   EXPECT_EQ(o, (std::vector<float>{7.5F, -10.0F}));
 }
 
-TEST(TwinDeltaRule, SharesKeyHeadsInGroups) {
+TEST_P(EngineDeltaRule, SharesKeyHeadsInGroups) {
   for (const int64_t ratio : {2, 3}) {
     // Key head 0 has q.k = 1, key head 1 has q.k = 1/2, and v of head i is i + 1.
     std::vector<float> v, want;
@@ -77,7 +80,7 @@ TEST(TwinDeltaRule, SharesKeyHeadsInGroups) {
   }
 }
 
-TEST(TwinDeltaRule, StateIsKeyByValue) {
+TEST_P(EngineDeltaRule, StateIsKeyByValue) {
   for (const int64_t vd : {2, 3}) {
     std::vector<float> S(static_cast<size_t>(2 * vd), 0.0F);
     S[1] = 1;  // k = 0, v = 1
@@ -88,7 +91,7 @@ TEST(TwinDeltaRule, StateIsKeyByValue) {
   }
 }
 
-TEST(TwinDeltaRule, KeepsASlowDecayFor4096Tokens) {
+TEST_P(EngineDeltaRule, KeepsASlowDecayFor4096Tokens) {
   // 0.9985^4096 = 0.0021364 to its last digit. Each token errs by at most the rounding of
   // exp(g), 2u by contract with that of g, and of the product, u.
   const double rounding = 4096 * 3 * u * 0.0021364;
@@ -105,7 +108,7 @@ TEST(TwinDeltaRule, KeepsASlowDecayFor4096Tokens) {
   EXPECT_NEAR(o[0], 0.0021364, 0.5e-7 + rounding);
 }
 
-TEST(TwinDeltaRule, NeverGrowsWithoutInput) {
+TEST_P(EngineDeltaRule, NeverGrowsWithoutInput) {
   // |k| <= 1, beta <= 1, v = 0. Each element of S is one product, a sum of kd = 4 products, and
   // three more roundings away from exact: gamma(8) of its column's norm at most.
   const gdn_shape shape = heads(1, 4, 1, 2);
@@ -126,7 +129,7 @@ TEST(TwinDeltaRule, NeverGrowsWithoutInput) {
   EXPECT_LT(norm(S), first);
 }
 
-TEST(TwinDeltaRule, DecaysEachKeyChannelOnItsOwn) {
+TEST_P(EngineDeltaRule, DecaysEachKeyChannelOnItsOwn) {
   // S = [[1], [1]], beta = 0, q = (1, 4): rows halve and stay, o = 0.5 + 4.
   const Opened engine;
   std::vector<float> q = {1, 4}, k = {1, 0}, v = {0}, gk = {ln_half, 0}, beta = {0}, S = {1, 1},
@@ -166,14 +169,16 @@ Gates gates(float a, float b, float A_log, float dt_bias) {
   return result;
 }
 
-TEST(TwinGates, BetaComesFromBAndDecayFromA) {
+ON_EVERY_ENGINE(EngineGates);
+
+TEST_P(EngineGates, BetaComesFromBAndDecayFromA) {
   // sigmoid(0) = 1/2; softplus(100) = 100, times exp(0).
   const Gates result = gates(100, 0, 0, 0);
   EXPECT_EQ(result.beta[0], 0.5F);
   EXPECT_EQ(result.g[0], -100.0F);
 }
 
-TEST(TwinGates, ExponentiateALog) {
+TEST_P(EngineGates, ExponentiateALog) {
   // softplus(ln(e - 1)) = 1, so the decay is exp(-exp(A_log)). Literals hold to their last digit,
   // which is coarser than float32.
   const float x = 0.541324854612918F;
@@ -182,7 +187,7 @@ TEST(TwinGates, ExponentiateALog) {
   EXPECT_NEAR(std::exp(double{gates(x, 0, 2, 0).g[0]}), 6.18e-4, 0.5e-6);
 }
 
-TEST(TwinGates, MeetNoInfinityTimesZero) {
+TEST_P(EngineGates, MeetNoInfinityTimesZero) {
   // g = -exp(100 - 200) = -3.72e-44, a subnormal: 26.5 units of 2^-149, so 26 or 27.
   const float g = gates(-150, 0, 100, -50).g[0];
   EXPECT_LE(g, -26 * 0x1p-149F);
@@ -190,16 +195,16 @@ TEST(TwinGates, MeetNoInfinityTimesZero) {
   EXPECT_EQ(std::exp(g), 1.0F);
 }
 
-TEST(TwinGates, GoToMinusInfinityWhereTheExactValueDoes) {
+TEST_P(EngineGates, GoToMinusInfinityWhereTheExactValueDoes) {
   EXPECT_EQ(gates(5, 0, 100, 0).g[0], -INFINITY);
 }
 
-TEST(TwinGates, SoftplusAbove20IsLinear) {
+TEST_P(EngineGates, SoftplusAbove20IsLinear) {
   EXPECT_NEAR(std::exp(double{gates(60, 0, -5, 40).g[0]}), 0.50977, 0.5e-5);
   EXPECT_TRUE(std::isfinite(gates(1e4F, 0, -5, 0).g[0]));
 }
 
-TEST(TwinGates, PassNaNOn) {
+TEST_P(EngineGates, PassNaNOn) {
   EXPECT_TRUE(std::isnan(gates(NAN, 0, 0, 0).g[0]));
   EXPECT_TRUE(std::isnan(gates(0, NAN, 0, 0).beta[0]));
 }
@@ -219,7 +224,9 @@ double norm_of_equal_elements(float element) {
   return std::sqrt(sum);
 }
 
-TEST(TwinQkNorm, AddsEpsToTheSumOfSquares) {
+ON_EVERY_ENGINE(EngineQkNorm);
+
+TEST_P(EngineQkNorm, AddsEpsToTheSumOfSquares) {
   EXPECT_NEAR(norm_of_equal_elements(1), 1.0000, 0.5e-4);
   EXPECT_NEAR(norm_of_equal_elements(1e-2F), 0.99996, 0.5e-5);
   EXPECT_NEAR(norm_of_equal_elements(1e-3F), 0.99612, 0.5e-5);
@@ -227,7 +234,9 @@ TEST(TwinQkNorm, AddsEpsToTheSumOfSquares) {
   EXPECT_EQ(norm_of_equal_elements(0), 0.0);
 }
 
-TEST(TwinConv, TakesTapsOldestFirstAndStoresItsInput) {
+ON_EVERY_ENGINE(EngineConv);
+
+TEST_P(EngineConv, TakesTapsOldestFirstAndStoresItsInput) {
   // sigmoid(4321) is 1 in float32, so SiLU changes nothing. Four channels, all alike.
   gdn_shape shape = heads(1, 1, 1, 2);
   shape.conv_kernel = 4;
@@ -245,7 +254,7 @@ TEST(TwinConv, TakesTapsOldestFirstAndStoresItsInput) {
   EXPECT_EQ(hist[0], 1.0F) << "inputs are only read";
 }
 
-TEST(TwinConv, OfOneTapHasNoHistory) {
+TEST_P(EngineConv, OfOneTapHasNoHistory) {
   gdn_shape shape = heads(1, 1, 1, 2);
   shape.conv_kernel = 1;
   const Opened engine;
@@ -257,7 +266,9 @@ TEST(TwinConv, OfOneTapHasNoHistory) {
   EXPECT_EQ(y, std::vector<float>(4, 100.0F));
 }
 
-TEST(TwinGatedNorm, DividesByTheRootMeanSquareAndGatesWithSilu) {
+ON_EVERY_ENGINE(EngineGatedNorm);
+
+TEST_P(EngineGatedNorm, DividesByTheRootMeanSquareAndGatesWithSilu) {
   // o = (3, 4, 0, 0) has mean square 25/4; z = 100 makes the gate 100; w = (1, 2, 1, 1).
   gdn_shape shape = heads(1, 1, 1, 4);
   shape.rms_norm_eps = 0;
@@ -275,7 +286,7 @@ TEST(TwinGatedNorm, DividesByTheRootMeanSquareAndGatesWithSilu) {
 
 TEST(TwinProjection, SumsEachRowInRisingOrder) {
   // 2^24 + 1 + 1 stays 2^24 in rising order, and 1 + 1 + 2^24 is 2^24 + 2.
-  const Opened engine;
+  const Opened engine(testing::small_shape(), testing::observing(), "twin");
   std::vector<float> x = {1, 1, 1}, weight = {0x1p24F, 1, 1, 1, 1, 0x1p24F}, y(2);
   ASSERT_EQ(apply(engine, GDN_IN_PROJ, testing::small_shape(),
                   {array("x", x), array("weight", weight)}, {array("y", y)}),
@@ -284,7 +295,9 @@ TEST(TwinProjection, SumsEachRowInRisingOrder) {
   EXPECT_EQ(y, (std::vector<float>{0x1p24F, 0x1p24F + 2}));
 }
 
-TEST(TwinProjection, OfManyRowsMixesNone) {
+ON_EVERY_ENGINE(EngineProjection);
+
+TEST_P(EngineProjection, OfManyRowsMixesNone) {
   // Row r holds r + 1 in its last column alone. 19 rows: groups of eight and a rest.
   const Opened engine;
   std::vector<float> x(7, 3.0F), weight(19 * 7, 0.0F), y(19);

@@ -1,4 +1,4 @@
-// The twin as a table of functions: what is built in, what is refused, and that a refusal changes
+// Engines as tables of functions: what is built in, what is refused, and that a refusal changes
 // nothing.
 #include <algorithm>
 #include <cmath>
@@ -16,10 +16,14 @@ using testing::numbers;
 using testing::Opened;
 using testing::Weights;
 
-TEST(BuiltIn, TheTwinIsRegistered) {
-  ASSERT_GE(gdn_builtin_count(), 1U);
-  EXPECT_EQ(testing::api_named("twin").abi_version, GDN_ABI_VERSION);
-  EXPECT_EQ(testing::api_named("twin").struct_size, sizeof(gdn_api));
+TEST(BuiltIn, EnginesAreRegisteredAndSortedByName) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < gdn_builtin_count(); ++i) {
+    names.emplace_back(gdn_builtin(i)->name);
+    EXPECT_EQ(gdn_builtin(i)->abi_version, GDN_ABI_VERSION);
+    EXPECT_EQ(gdn_builtin(i)->struct_size, sizeof(gdn_api));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"cuda", "simt", "simt_checked", "twin"}));
   EXPECT_EQ(gdn_builtin(gdn_builtin_count()), nullptr);
 }
 
@@ -78,8 +82,10 @@ const WrongOpen wrong_opens[] = {
     {"q8 without blocks", [](auto& s, auto& o) { s.hidden_size = 33, o.q8_activations = 1; }},
 };
 
-TEST(TwinOpen, RefusesEveryWrongArgument) {
-  const gdn_api& api = testing::api_named("twin");
+ON_EVERY_ENGINE(EngineOpen);
+
+TEST_P(EngineOpen, RefusesEveryWrongArgument) {
+  const gdn_api& api = testing::api_named(testing::engine_under_test());
   const gdn_shape shape = testing::small_shape();
   const gdn_options options = testing::observing();
   gdn_engine* engine = nullptr;
@@ -100,8 +106,8 @@ TEST(TwinOpen, RefusesEveryWrongArgument) {
   api.close(nullptr);
 }
 
-TEST(TwinOpen, RefusesMoreMemoryThanThereIs) {
-  const gdn_api& api = testing::api_named("twin");
+TEST_P(EngineOpen, RefusesMoreMemoryThanThereIs) {
+  const gdn_api& api = testing::api_named(testing::engine_under_test());
   const gdn_options options = testing::observing();
   gdn_engine* engine = nullptr;
   gdn_shape shape = testing::small_shape();
@@ -113,8 +119,10 @@ TEST(TwinOpen, RefusesMoreMemoryThanThereIs) {
   EXPECT_EQ(engine, nullptr);
 }
 
-TEST(TwinCalls, RefuseANullHandle) {
-  const gdn_api& api = testing::api_named("twin");
+ON_EVERY_ENGINE(EngineCalls);
+
+TEST_P(EngineCalls, RefuseANullHandle) {
+  const gdn_api& api = testing::api_named(testing::engine_under_test());
   std::vector<float> x(32);
   uint64_t n = 0;
   EXPECT_EQ(api.step(nullptr, 0, x.data(), x.data()), GDN_INVALID_ARGUMENT);
@@ -236,7 +244,7 @@ const WrongCall wrong_calls[] = {
      [](auto& a, auto* e) { return a.dequant(e, 4, 16, some().data(), some().data()); }},
 };
 
-TEST(TwinCalls, RefuseEveryWrongArgumentAndChangeNothing) {
+TEST_P(EngineCalls, RefuseEveryWrongArgumentAndChangeNothing) {
   Opened engine;
   engine.load(0, 1);
   engine.load_small(1, 2);
@@ -256,7 +264,7 @@ TEST(TwinCalls, RefuseEveryWrongArgumentAndChangeNothing) {
   EXPECT_EQ(engine.error(), "") << "the next right call works";
 }
 
-TEST(TwinCalls, TakeNoTokens) {
+TEST_P(EngineCalls, TakeNoTokens) {
   Opened engine;
   for (const int64_t layer : {0, 1, 2}) engine.load(layer, 1);
   engine.step(1, 5);
@@ -266,7 +274,7 @@ TEST(TwinCalls, TakeNoTokens) {
   EXPECT_EQ(engine.states(), states);
 }
 
-TEST(TwinCalls, OnlyReadTheirInputs) {
+TEST_P(EngineCalls, OnlyReadTheirInputs) {
   Opened engine;
   const Weights weights(engine.shape, 1);
   const Weights same(engine.shape, 1);
@@ -280,7 +288,9 @@ TEST(TwinCalls, OnlyReadTheirInputs) {
   EXPECT_EQ(weights.out, same.out);
 }
 
-TEST(TwinApply, RefusesEveryWrongArray) {
+ON_EVERY_ENGINE(EngineApply);
+
+TEST_P(EngineApply, RefusesEveryWrongArray) {
   const Opened engine;
   gdn_shape shape = testing::small_shape();
   std::vector<float> a(4), b(4), A_log(4), dt_bias(4), three(3), beta(4, 7.0F), g(4, 7.0F);

@@ -1,4 +1,4 @@
-// 4-bit weights and q8_0 activations as the twin reads them; literals by hand, scales all of them.
+// 4-bit weights and q8_0 activations as engines read them; literals by hand, scales all of them.
 #include <cmath>
 
 #include "tests/opened_engine.h"
@@ -45,7 +45,9 @@ std::vector<float> decode(const std::vector<uint8_t>& tiles, int64_t rows, int64
   return weights;
 }
 
-TEST(TwinFourBit, LowNibblesComeBeforeHighOnes) {
+ON_EVERY_ENGINE(EngineFourBit);
+
+TEST_P(EngineFourBit, LowNibblesComeBeforeHighOnes) {
   // Byte j holds j below and 15 - j above: weights -8..7, then 7..-8, met by unit vectors.
   std::vector<int> codes(32);
   for (int j = 0; j < 16; ++j) {
@@ -63,7 +65,7 @@ TEST(TwinFourBit, LowNibblesComeBeforeHighOnes) {
   }
 }
 
-TEST(TwinFourBit, KeepsSubnormalScales) {
+TEST_P(EngineFourBit, KeepsSubnormalScales) {
   // f16 0x0001 is 2^-24; code 1 is -7; times 2^24.
   std::vector<uint8_t> tile(tile_bytes);
   for (int row = 0; row < 4; ++row) put_row(tile.data(), row, 0x0001, std::vector<int>(32, 1));
@@ -72,13 +74,13 @@ TEST(TwinFourBit, KeepsSubnormalScales) {
   EXPECT_EQ(project(x, tile, 4), std::vector<float>(4, -7.0F));
 }
 
-TEST(TwinFourBit, ZeroBlockDecodesToMinusZero) {
+TEST_P(EngineFourBit, ZeroBlockDecodesToMinusZero) {
   std::vector<uint8_t> tile(tile_bytes);
   for (int row = 0; row < 4; ++row) put_row(tile.data(), row, 0x8000, std::vector<int>(32, 8));
   EXPECT_EQ(bits(decode(tile, 4, 32)), bits(std::vector<float>(128, -0.0F)));
 }
 
-TEST(TwinFourBit, DecodesEveryScaleWithEveryCode) {
+TEST_P(EngineFourBit, DecodesEveryScaleWithEveryCode) {
   // Row s has scale s; columns 0..15 hold codes 0..15, and so do columns 16..31.
   std::vector<uint8_t> matrix(65536 / 4 * tile_bytes);
   std::vector<int> codes(32);
@@ -108,7 +110,7 @@ TEST(TwinFourBit, DecodesEveryScaleWithEveryCode) {
   }
 }
 
-TEST(TwinFourBit, CountsEveryBlockOnce) {
+TEST_P(EngineFourBit, CountsEveryBlockOnce) {
   // The only non-zero weight, 3, in the last block and then in the first, of each row alone.
   for (const int blocks : {1, 2, 3, 5, 7, 8, 9, 16, 17, 33, 36, 65}) {
     for (const int at : {blocks - 1, 0}) {
@@ -131,7 +133,7 @@ TEST(TwinFourBit, CountsEveryBlockOnce) {
   }
 }
 
-TEST(TwinFourBit, GivesTheSameSumAsItsDecodedWeights) {
+TEST_P(EngineFourBit, GivesTheSameSumAsItsDecodedWeights) {
   const std::vector<uint8_t> matrix = testing::tiles(3, 12, 96);
   std::vector<float> decoded = decode(matrix, 12, 96);
   std::vector<float> x = testing::numbers(4, 96);
@@ -162,7 +164,9 @@ std::vector<float> activations(std::vector<float> x) {
   return y;
 }
 
-TEST(TwinEightBit, RoundsHalvesAwayFromZero) {
+ON_EVERY_ENGINE(EngineEightBit);
+
+TEST_P(EngineEightBit, RoundsHalvesAwayFromZero) {
   // amax = 127, so d = 1, and codes are the values rounded.
   std::vector<float> x(32, 0.0F);
   x[0] = 127;
@@ -179,14 +183,14 @@ TEST(TwinEightBit, RoundsHalvesAwayFromZero) {
   EXPECT_EQ(activations(x), want);
 }
 
-TEST(TwinEightBit, StoresTheScaleAsF16) {
+TEST_P(EngineEightBit, StoresTheScaleAsF16) {
   // amax = 127 (1 + 2^-12): d = 1 + 2^-12 stores as f16 1, and the largest decodes to 127.
   std::vector<float> x(32, 0.0F);
   x[5] = 127 * (1 + 0x1p-12F);
   EXPECT_EQ(activations(x)[5], 127.0F);
 }
 
-TEST(TwinEightBit, CountsABlockAsZeroWhereTheInverseOverflows) {
+TEST_P(EngineEightBit, CountsABlockAsZeroWhereTheInverseOverflows) {
   // d = 2^-140 / 127 is subnormal and 1 / d beyond float32.
   std::vector<float> x(64, 0x1p-140F);
   for (size_t i = 32; i < 64; ++i) x[i] = 127;
@@ -195,7 +199,7 @@ TEST(TwinEightBit, CountsABlockAsZeroWhereTheInverseOverflows) {
   for (size_t i = 32; i < 64; ++i) EXPECT_EQ(got[i], 127.0F);
 }
 
-TEST(TwinEightBit, MeetsFourBitWeights) {
+TEST_P(EngineEightBit, MeetsFourBitWeights) {
   // One column of 3 by x = 2.5 beside amax 127: code 3, so 9 and not 7.5.
   std::vector<uint8_t> tile(tile_bytes);
   std::vector<int> codes(32, 8);
