@@ -1,21 +1,24 @@
-// Every invariant on every seed, with the right engine: all of them hold.
+// Every invariant on every seed, with every engine that works here: all of them hold.
 #include <gtest/gtest.h>
 
 #include "invariants/harness/invariant.h"
 #include "tests/case_files.h"
+#include "tests/opened_engine.h"
 
 namespace gdn {
 namespace {
 
-EngineSource twin() {
+EngineSource engine_named(const std::string& name) {
   std::string why;
-  std::optional<EngineSource> engine = find_engine("twin", &why);
+  std::optional<EngineSource> engine = find_engine(name, &why);
   EXPECT_TRUE(engine.has_value()) << why;
   return *std::move(engine);
 }
 
-TEST(Invariants, AllHoldForTheTwinOnEverySeed) {
-  const Lab lab(twin());
+ON_EVERY_ENGINE(Invariants);
+
+TEST_P(Invariants, AllHoldOnEverySeed) {
+  const Lab lab(engine_named(GetParam()));
   std::map<std::string, size_t> held;
   for (const CaseFile& seed : case_files("seeds")) {
     size_t applied = 0;
