@@ -1,0 +1,319 @@
+// The cases: sizes are odd on purpose, so that last rows, columns and blocks are incomplete.
+#include "tests/gpu/kernel_cases.h"
+
+#include <stdexcept>
+
+#include "device/engines/cuda.h"
+#include "device/engines/simt.h"
+#include "device/kernels/conv.cuh"
+#include "device/kernels/delta_rule.cuh"
+#include "device/kernels/dequant.cuh"
+#include "device/kernels/gated_norm.cuh"
+#include "device/kernels/gates.cuh"
+#include "device/kernels/gemv_f32.cuh"
+#include "device/kernels/gemv_q4.cuh"
+#include "device/kernels/q8_activations.cuh"
+#include "device/kernels/qk_norm.cuh"
+#include "device/kernels/strided.cuh"
+#include "reference/rng.h"
+
+namespace gdn::gpu {
+
+using host::KernelId;
+
+KernelDevice::KernelDevice(const std::string& engine) {
+  host::BackendOptions options;
+  if (engine == "cuda") {
+    must(host::make_cuda(options, &backend_));
+  } else if (engine == "simt" || engine == "simt_checked") {
+    must(engine == "simt" ? host::make_simt(options, &backend_)
+                          : host::make_simt_checked(options, &backend_));
+  } else {
+    throw std::runtime_error("engine " + engine + " runs no kernels by themselves");
+  }
+}
+
+KernelDevice::~KernelDevice() {
+  for (void* const memory : held_) backend_->release(memory);
+}
+
+void KernelDevice::must(const host::Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.text);
+}
+
+void* KernelDevice::allocate(uint64_t bytes) {
+  void* memory = nullptr;
+  must(backend_->allocate(bytes, host::Use::whole, "kernel case", &memory));
+  held_.push_back(memory);
+  return memory;
+}
+
+void KernelDevice::get(std::vector<float>& to, const float* from, size_t count) {
+  const size_t before = to.size();
+  to.resize(before + count);
+  must(backend_->read(to.data() + before, from, count * sizeof(float)));
+}
+
+namespace {
+
+std::vector<float> drawn(uint64_t seed, int64_t count, float scale = 1) {
+  Rng rng(seed);
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back((rng.signed_unit() + 0x1p-24F) * scale);
+  return values;
+}
+
+// Any nibbles; scales of about 2^-6 of either sign.
+std::vector<uint8_t> drawn_tiles(uint64_t seed, int64_t rows, int64_t cols) {
+  constexpr size_t tile_bytes = 72;
+  Rng rng(seed);
+  std::vector<uint8_t> tiles(static_cast<size_t>(rows * (cols / 32) * 18));
+  for (uint8_t& byte : tiles) byte = static_cast<uint8_t>(rng.next());
+  for (size_t at = 0; at < tiles.size(); at += tile_bytes) {
+    for (size_t high = at + 1; high < at + 8; high += 2) {
+      tiles[high] = static_cast<uint8_t>(0x24 | (tiles[high] & 0x83));
+    }
+  }
+  return tiles;
+}
+
+std::vector<float> run_gemv_f32_of(KernelDevice& d, unsigned threads, int64_t rows, int64_t cols) {
+  float* const y = d.fresh<float>(static_cast<size_t>(rows));
+  d.launch<kernels::GemvF32>(KernelId::gemv_f32, kernels::gemv_f32_shape(rows, cols, threads),
+                             {.w = {d.put(drawn(1, rows * cols))},
+                              .x = {d.put(drawn(2, cols))},
+                              .y = {y},
+                              .rows = rows,
+                              .cols = cols});
+  std::vector<float> out;
+  d.get(out, y, static_cast<size_t>(rows));
+  return out;
+}
+
+std::vector<float> run_gemv_f32(KernelDevice& d, unsigned threads) {
+  std::vector<float> out = run_gemv_f32_of(d, threads, 13, 1300);
+  const std::vector<float> unaligned = run_gemv_f32_of(d, threads, 5, 517);
+  out.insert(out.end(), unaligned.begin(), unaligned.end());
+  return out;
+}
+
+std::vector<float> run_gemv_q4(KernelDevice& d, unsigned threads) {
+  constexpr int64_t rows = 20;
+  constexpr int64_t cols = 32 * 37;
+  float* const y = d.fresh<float>(rows);
+  d.launch<kernels::GemvQ4>(KernelId::gemv_q4, kernels::gemv_q4_shape(rows, cols, threads),
+                            {.tiles = {d.put(drawn_tiles(3, rows, cols))},
+                             .x = {d.put(drawn(4, cols))},
+                             .y = {y},
+                             .rows = rows,
+                             .cols = cols});
+  std::vector<float> out;
+  d.get(out, y, rows);
+  return out;
+}
+
+std::vector<float> run_q8_activations(KernelDevice& d, unsigned threads) {
+  constexpr int64_t count = 32 * 11;
+  float* const y = d.fresh<float>(count);
+  d.launch<kernels::Q8Activations>(KernelId::q8_activations,
+                                   kernels::q8_activations_shape(count, threads),
+                                   {.x = {d.put(drawn(5, count))}, .y = {y}, .count = count});
+  std::vector<float> out;
+  d.get(out, y, count);
+  return out;
+}
+
+std::vector<float> run_dequant(KernelDevice& d, unsigned threads) {
+  constexpr int64_t rows = 12;
+  constexpr int64_t cols = 96;
+  float* const y = d.fresh<float>(rows * cols);
+  d.launch<kernels::Dequant>(KernelId::dequant, kernels::dequant_shape(rows, cols, threads),
+                             {.tiles = {d.put(drawn_tiles(6, rows, cols))},
+                              .out = {y},
+                              .rows = rows,
+                              .cols = cols});
+  std::vector<float> out;
+  d.get(out, y, rows * cols);
+  return out;
+}
+
+std::vector<float> run_gates(KernelDevice& d, unsigned threads) {
+  constexpr int64_t count = 75;
+  float* const beta = d.fresh<float>(count);
+  float* const g = d.fresh<float>(count);
+  d.launch<kernels::Gates>(KernelId::gates, kernels::gates_shape(count, threads),
+                           {.a = {d.put(drawn(7, count, 40))},
+                            .b = {d.put(drawn(8, count, 40))},
+                            .A_log = {d.put(drawn(9, count, 3))},
+                            .dt_bias = {d.put(drawn(10, count))},
+                            .beta = {beta},
+                            .g = {g},
+                            .count = count});
+  std::vector<float> out;
+  d.get(out, beta, count);
+  d.get(out, g, count);
+  return out;
+}
+
+std::vector<float> run_conv(KernelDevice& d, unsigned threads) {
+  std::vector<float> out;
+  for (const int64_t taps : {1, 4, 11}) {
+    constexpr int64_t channels = 203;
+    float* const y = d.fresh<float>(channels);
+    const auto history_count = static_cast<size_t>((taps - 1) * channels);
+    float* const history =
+        taps == 1 ? nullptr : d.put(drawn(11, static_cast<int64_t>(history_count)));
+    d.launch<kernels::Conv>(KernelId::conv, kernels::conv_shape(channels, taps, threads),
+                            {.x = {d.put(drawn(12, channels, 4))},
+                             .weight = {d.put(drawn(13, channels * taps))},
+                             .history = {history},
+                             .y = {y},
+                             .channels = channels,
+                             .taps = taps});
+    d.get(out, y, channels);
+    if (taps > 1) d.get(out, history, history_count);
+  }
+  return out;
+}
+
+std::vector<float> run_qk_norm(KernelDevice& d, unsigned threads) {
+  constexpr int64_t heads = 5;
+  constexpr int64_t dim = 45;
+  float* const q = d.fresh<float>(heads * dim);
+  float* const k = d.fresh<float>(heads * dim);
+  d.launch<kernels::QkNorm>(KernelId::qk_norm, kernels::qk_norm_shape(heads, dim, threads),
+                            {.q = {d.put(drawn(14, heads * dim))},
+                             .k = {d.put(drawn(15, heads * dim))},
+                             .q_normed = {q},
+                             .k_normed = {k},
+                             .k_heads = heads,
+                             .head_dim = dim,
+                             .eps = 1e-6F,
+                             .q_scale = kernels::q_scale_of(dim)});
+  std::vector<float> out;
+  d.get(out, q, heads * dim);
+  d.get(out, k, heads * dim);
+  return out;
+}
+
+std::vector<float> run_gated_norm(KernelDevice& d, unsigned threads) {
+  constexpr int64_t heads = 7;
+  constexpr int64_t dim = 45;
+  float* const y = d.fresh<float>(heads * dim);
+  d.launch<kernels::GatedNorm>(KernelId::gated_norm,
+                               kernels::gated_norm_shape(heads, dim, threads),
+                               {.o = {d.put(drawn(16, heads * dim))},
+                                .z = {d.put(drawn(17, heads * dim, 6))},
+                                .w = {d.put(drawn(18, dim))},
+                                .y = {y},
+                                .heads = heads,
+                                .head_dim = dim,
+                                .eps = 1e-6F});
+  std::vector<float> out;
+  d.get(out, y, heads * dim);
+  return out;
+}
+
+std::vector<float> run_delta_rule_of(KernelDevice& d, unsigned threads, int64_t kd, int64_t vd,
+                                     bool by_channel) {
+  constexpr int64_t k_heads = 2;
+  constexpr int64_t v_heads = 6;
+  const auto state_count = static_cast<size_t>(v_heads * kd * vd);
+  const auto o_count = static_cast<size_t>(v_heads * vd);
+  float* const S = d.put(drawn(19, static_cast<int64_t>(state_count)));
+  float* const o = d.fresh<float>(o_count);
+  d.launch<kernels::DeltaRule>(
+      KernelId::delta_rule, kernels::delta_rule_shape(v_heads, kd, vd, threads),
+      {.q = {d.put(drawn(20, k_heads * kd, 0.1F))},
+       .k = {d.put(drawn(21, k_heads * kd, 0.1F))},
+       .v = {d.put(drawn(22, v_heads * vd))},
+       .g = {d.put(drawn(23, v_heads, 0.5F))},
+       .gk = {by_channel ? d.put(drawn(24, v_heads * kd, 0.5F)) : nullptr},
+       .beta = {d.put(drawn(25, v_heads))},
+       .S = {S},
+       .o = {o},
+       .k_heads = k_heads,
+       .kd = kd,
+       .v_heads = v_heads,
+       .vd = vd,
+       .head_map_tiled = by_channel ? 1 : 0,
+       .g_is_linear = 0});
+  std::vector<float> out;
+  d.get(out, S, state_count);
+  d.get(out, o, o_count);
+  return out;
+}
+
+std::vector<float> run_delta_rule(KernelDevice& d, unsigned threads) {
+  std::vector<float> out;
+  for (const bool by_channel : {false, true}) {
+    for (const int64_t kd : {37, 150}) {
+      for (const int64_t vd : {30, 44}) {
+        const std::vector<float> one = run_delta_rule_of(d, threads, kd, vd, by_channel);
+        out.insert(out.end(), one.begin(), one.end());
+      }
+    }
+  }
+  return out;
+}
+
+kernels::View view_of(float* data) {
+  return {.bytes = {reinterpret_cast<uint8_t*>(data)},
+          .offset = 3,
+          .s0 = 70,
+          .s1 = 9,
+          .s2 = 1,
+          .n0 = 4,
+          .n1 = 7,
+          .n2 = 8,
+          .storage = kernels::Storage::f32};
+}
+constexpr int64_t view_room = 300;
+constexpr int64_t view_count = 4 * 7 * 8;
+
+LaunchShape strided_shape(unsigned threads) {
+  LaunchShape shape = kernels::strided_shape(view_count);
+  shape.threads = threads;
+  return shape;
+}
+
+std::vector<float> run_gather(KernelDevice& d, unsigned threads) {
+  float* const to = d.fresh<float>(view_count);
+  d.launch<kernels::Gather>(
+      KernelId::gather, strided_shape(threads),
+      {.view = view_of(d.put(drawn(26, view_room))), .to = {to}, .factor = 0.3F});
+  std::vector<float> out;
+  d.get(out, to, view_count);
+  return out;
+}
+
+std::vector<float> run_scatter(KernelDevice& d, unsigned threads) {
+  float* const to = d.put(drawn(27, view_room));
+  d.launch<kernels::Scatter>(
+      KernelId::scatter, strided_shape(threads),
+      {.view = view_of(to), .from = {d.put(drawn(28, view_count))}, .factor = 0.3F});
+  std::vector<float> out;
+  d.get(out, to, view_room);
+  return out;
+}
+
+}  // namespace
+
+const std::vector<KernelCase>& kernel_cases() {
+  static const std::vector<KernelCase> cases = {
+      {"gemv_f32", {128, 256}, run_gemv_f32},
+      {"gemv_q4", {128, 256}, run_gemv_q4},
+      {"q8_activations", {128, 32, 64, 256}, run_q8_activations},
+      {"dequant", {128, 32, 96, 256}, run_dequant},
+      {"gates", {32, 64, 128, 256}, run_gates},
+      {"conv", {64, 32, 96, 256}, run_conv},
+      {"qk_norm", {32, 64, 128, 256}, run_qk_norm},
+      {"delta_rule", {128, 32, 64, 256}, run_delta_rule},
+      {"gated_norm", {32, 64, 128, 256}, run_gated_norm},
+      {"gather", {128, 32, 256}, run_gather},
+      {"scatter", {128, 32, 256}, run_scatter},
+  };
+  return cases;
+}
+
+}  // namespace gdn::gpu
