@@ -1,6 +1,9 @@
 // Inputs that were read back from an engine, as numbers with bounds: exact, so the bound is empty.
 #include "reference/bound.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace gdn {
 
 Bounded exactly(const float* numbers, size_t count) {
@@ -23,6 +26,23 @@ Bounded slice(const Bounded& all, size_t begin, size_t count) {
     tolerated.index -= begin;
     result.tolerated.push_back(tolerated);
   }
+  return result;
+}
+
+Bounded carried(Bounded result) {
+  if (result.tolerated.empty()) return result;
+  result.bound.resize(result.size(), 0.0);
+  for (const Tolerated& tolerated : result.tolerated) {
+    double& value = result.value[tolerated.index];
+    double& bound = result.bound[tolerated.index];
+    if (std::isfinite(value) && std::isfinite(tolerated.result)) {
+      bound = std::max(bound, std::abs(value - tolerated.result) * bound_slack);
+      continue;
+    }
+    if (!std::isfinite(value)) value = 0;
+    bound = infinity;
+  }
+  result.tolerated.clear();
   return result;
 }
 

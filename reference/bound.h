@@ -10,9 +10,9 @@
 
 namespace gdn {
 
-inline constexpr double unit_roundoff = 0x1p-24;             // u of float32
-inline constexpr double underflow_unit = 0x1p-150;           // eta: half the smallest subnormal
-inline constexpr double flush_unit = 0x1p-126;               // eta of an engine that flushes
+inline constexpr double unit_roundoff = 0x1p-24;    // u of float32
+inline constexpr double underflow_unit = 0x1p-150;  // eta: half the smallest subnormal
+inline constexpr double flush_unit = 0x1p-126;      // eta of an engine that flushes
 inline constexpr double overflow_threshold = 0x1p128 * (1 - 0x1p-25);  // Omega
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -58,5 +58,8 @@ inline Bounded exactly(const std::vector<float>& numbers) {
   return exactly(numbers.data(), numbers.size());
 }
 Bounded slice(const Bounded& all, size_t begin, size_t count);
+// A result on its way into the next operator: a tolerated result may be what goes on, so the bound
+// is widened to reach it; where no bound does, the element is undecided.
+Bounded carried(Bounded result);
 
 }  // namespace gdn

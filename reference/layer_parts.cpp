@@ -13,6 +13,7 @@
 namespace gdn {
 
 Bounded as_read_later(Bounded result) {
+  result = carried(std::move(result));
   if (result.stored == Format::f32) return result;
   result.bound.resize(result.size(), 0.0);
   for (size_t i = 0; i < result.size(); ++i) {

@@ -71,6 +71,23 @@ TEST(DeltaRule, ErrorIsTakenAfterTheDecay) {
   expect_near(got.running_output, {0});
 }
 
+TEST(DeltaRule, AFoldedProductMayOverflowWhereTheDecayedOneDoesNot) {
+  // S k = 2^140 has no float32; decayed by e^-100, about 2^-144, it is below 1. An engine that may
+  // take alpha out of the sum is not to blame for the infinity, one that decays S first is.
+  const std::vector<float> S = {0x1p100F};
+  const TokenInputs in = token({1}, {0x1p40F}, {0}, {-100}, {0.5F});
+  const Shape shape = shape_of(1, 1, 1, 1);
+  for (const DecayForm form : {DecayForm::first, DecayForm::folded, DecayForm::any}) {
+    Contract contract = careful();
+    contract.decay = form;
+    RunningRecurrence running(shape, {}, contract, S);
+    running.call({in});
+    const bool decided = form == DecayForm::first;
+    EXPECT_EQ(std::isfinite(delta_rule_state(S, in, shape, {}, contract).bound[0]), decided);
+    EXPECT_EQ(std::isfinite(running.state().bound[0]), decided);
+  }
+}
+
 TEST(DeltaRule, TheSameKeyTwiceOverwritesRatherThanAdds) {
   const Shape shape = shape_of(1, 1, 2, 1);
   RunningRecurrence running(shape, {}, careful());

@@ -257,5 +257,19 @@ TEST(Layer, ANarrowStoreWidensWhatFollows) {
   EXPECT_EQ(read.value, stored.value);
 }
 
+TEST(Layer, AToleratedResultGoesOnIntoTheBoundOfWhatFollows) {
+  Bounded result;
+  result.value = {3, 5, -2, -infinity};
+  result.bound = {0x1p-20, 0, 0.25, 0};
+  result.tolerated = {
+      {0, 0.0F, "a plain norm's overflow"}, {2, -HUGE_VALF, "an overflow"}, {3, 0.0F, "a limit"}};
+  const Bounded next = as_read_later(result);
+  EXPECT_TRUE(next.tolerated.empty());
+  EXPECT_NEAR(next.bound[0], 3, 0x1p-28);  // from 3 down to 0
+  EXPECT_EQ(next.bound[1], 0);
+  EXPECT_EQ(next.bound[2], infinity);
+  EXPECT_TRUE(std::isfinite(next.value[3]) && next.bound[3] == infinity) << "undecided";
+}
+
 }  // namespace
 }  // namespace gdn

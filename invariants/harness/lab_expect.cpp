@@ -135,8 +135,8 @@ std::map<std::string, Bounded> expect_recurrent(const Case& c, const Numbers& nu
   for (int64_t t = 0; t < c.tokens; ++t) {
     TokenInputs inputs = token_inputs(in, t);
     NormedQk normed = qk_norm(inputs.q, inputs.k, c.shape, c.dialect, contract);
-    inputs.q = std::move(normed.q);
-    inputs.k = std::move(normed.k);
+    inputs.q = carried(std::move(normed.q));
+    inputs.k = carried(std::move(normed.k));
     tokens.push_back(std::move(inputs));
   }
   std::map<std::string, Bounded> want;

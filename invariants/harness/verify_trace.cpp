@@ -27,8 +27,8 @@ TokenInputs inputs_of(const TraceCapture& trace, int64_t token, const Dialect& d
   };
   NormedQk normed = qk_norm(part(trace.q), part(trace.k), trace.shape, dialect, contract);
   TokenInputs in;
-  in.q = std::move(normed.q);
-  in.k = std::move(normed.k);
+  in.q = carried(std::move(normed.q));
+  in.k = carried(std::move(normed.k));
   in.v = part(trace.v);
   if (!trace.g.empty()) in.g = part(trace.g);
   if (!trace.gk.empty()) in.gk = part(trace.gk);

@@ -9,7 +9,8 @@
 // Then the roundings, at the magnitudes so perturbed (written ~):
 //   rt = e |t~| + tau
 //   ru = sum_error(k t) + sum_i K_i rt_i                              partial_sums.h
-//        folded, alpha (S^T k): + alpha n eta + exp's lost sum_i K_i |S_i| + eta
+//        folded, alpha (S^T k): + alpha n eta + exp's lost sum_i K_i |S_i| + eta; there
+//        S^T k is of the S that has not decayed, and may overflow where u does not
 //   rd = B ru (1 + u)^2 + (2u + u^2) B |v~ - u~| + eta               one difference, one product
 //   rS = (1 + u)(rt + K rd + u K (|d~| + rd) + eta) + u |S~|         one product, one sum
 // A fused multiply-add leaves one of the last two roundings out. All is of first principles from
@@ -60,7 +61,7 @@ struct DeltaError {
 DeltaError delta_error(const Column& column, double v_error, const HeadToken& in,
                        const DeltaRuleModel& model) {
   std::vector<double> terms(in.k.size());
-  double u_input = 0, u_decay = 0, folded_lost = 0;
+  double u_input = 0, u_decay = 0, folded_lost = 0, undecayed = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     const double t = column.decayed[i];
     const DecayError error = decay_error(in.decay[i], column.before[i], t, model.floats);
@@ -68,13 +69,15 @@ DeltaError delta_error(const Column& column, double v_error, const HeadToken& in
     u_input += in.k_size(i) * error.input + in.k_error[i] * std::abs(t);
     u_decay += in.k_size(i) * error.rounding;
     folded_lost += in.k_size(i) * in.decay[i].lost * std::abs(column.before[i]);
+    undecayed += in.k_size(i) * std::abs(column.before[i]);
   }
   double u_rounding = model.sum_error(model.u_order, terms, u_input + u_decay) + u_decay;
   const double n = static_cast<double>(terms.size());
   const double eta = model.floats.eta;
   if (model.may_fold) {
     // The factor of 2 is more than (1 + e)(1 + gamma)(1 + u), through which these pass.
-    u_rounding += in.folded_decay * 2 * n * (eta + model.sum_eta) + 2 * folded_lost + eta;
+    u_rounding += in.folded_decay * 2 * n * (eta + model.sum_eta) + 2 * folded_lost + eta +
+                  model.sum_guard(undecayed);
   }
   const double difference = std::abs(column.v - column.u) + v_error + u_input;
   const double B = in.beta_size();

@@ -158,6 +158,10 @@ double DeltaRuleModel::sum_error(const Reduction& order, std::span<const double>
          overflow_guard((1 + gamma(depth + 1)) * sizes);
 }
 
+double DeltaRuleModel::sum_guard(double sizes) const {
+  return overflow_guard((1 + gamma(depth_of(u_order, kd) + 1)) * sizes);
+}
+
 void DeltaRuleModel::settle_output(Bounded& out, size_t index, Fate fate, const DoubleDouble& sum,
                                    double error) const {
   if (!scales_output) return settle(out, index, fate, sum, error);

@@ -37,6 +37,8 @@ struct DeltaRuleModel {
   // How far a float32 sum in this order can lie from the sum of `terms`, if its own terms differ
   // from these by `off` in total; without `off` itself.
   double sum_error(const Reduction& order, std::span<const double> terms, double off) const;
+  // Infinite where u's sum over terms of these sizes in all may overflow on the way, else 0.
+  double sum_guard(double sizes) const;
   // o = scale S^T q from exact S^T q, whose float32 sum lies within `error` of it.
   void settle_output(Bounded& out, size_t index, Fate fate, const DoubleDouble& sum,
                      double error) const;

@@ -123,7 +123,8 @@ double before_last_sum(const ColumnToken& at, const ColumnNorms& column, double 
   if (model.may_fold) {
     // As in delta_rule.cpp, with a factor of 2 for what these pass through.
     ru += in.folded_decay * 2 * n * (eta + model.sum_eta) +
-          2 * head.K * head.widest.lost * (column.before + error) + eta;
+          2 * head.K * head.widest.lost * (column.before + error) + eta +
+          model.sum_guard(head.K * (column.before + error));
   }
   const double difference = std::abs(at.v - at.u);
   const double moved = at.v_error + column.k_input + head.K * move;

@@ -166,7 +166,9 @@ Bounded head_of(const Bounded& o, const Bounded& z, std::span<const float> w,
       put_element(result, j, head, o.value[j], o.bound_of(j), gate, w[j], model);
     } else {
       const double moved = quotient_carried(norm, form, o.value[j], o.bound_of(j));
-      const Classes quotient = classes_of(static_cast<double>(o.value[j] / norm.rho), moved);
+      Classes quotient = classes_of(static_cast<double>(o.value[j] / norm.rho), moved);
+      // The plain form's 0, which an infinite w or gate makes NaN.
+      if (norm.squares_may_overflow) quotient.bits |= Classes::zero;
       put_special_element(result, j, quotient, w[j], z.value[j], z_bound, contract, model);
     }
   }
