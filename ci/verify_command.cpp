@@ -94,8 +94,12 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   std::string why;
   now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
   const std::optional<EngineSource> engine = find_engine(command.engine, &why);
-  now.enter(Doing::Whose::ours, "setting up");
   if (!engine) return refuse("--engine: " + why, exit_bad_input);
+  if (why = why_not_available(*engine->api); !why.empty()) {
+    return refuse(fmt::format("engine {} is not available here: {}", command.engine, why),
+                  exit_infrastructure);
+  }
+  now.enter(Doing::Whose::ours, "setting up");
   const Lab lab(*engine);
   VerifyOptions options;
   options.lab = &lab;

@@ -195,6 +195,7 @@ TEST_F(Cli, APluginOfAnotherVersionIsRefused) {
   EXPECT_THAT(ran.output, HasSubstr("version"));
 }
 
+// It fails when it is opened, in the way that it is told.
 class ACrashingEngine : public Cli {
  protected:
   static Ran verify(const char* how) {
@@ -207,7 +208,7 @@ class ACrashingEngine : public Cli {
 TEST_F(ACrashingEngine, IsStatus4AndALineSaysWhatHappenedWhere) {
   const Ran fault = verify("segfault");
   EXPECT_EQ(fault.status, 4) << fault.output;
-  EXPECT_THAT(fault.output, HasSubstr("ggml_q4_0.safetensors: engine"));
+  EXPECT_THAT(fault.output, HasSubstr("crashing_plugin.so: loading: ended by"));
   EXPECT_THAT(fault.output, HasSubstr("signal 11"));
   EXPECT_EQ(verify("abort").status, 4);
 }
@@ -216,6 +217,13 @@ TEST_F(ACrashingEngine, ThatCallsExitIsNotTakenForAFinishedRun) {
   const Ran ran = verify("exit");
   EXPECT_EQ(ran.status, 4) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("exit(0)"));
+}
+
+TEST_F(ACrashingEngine, ThatCannotRunHereIsStatus5BeforeAnyWork) {
+  const Ran ran = verify("no device");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not available here: two\\x0alines"));
+  EXPECT_THAT(ran.output, Not(HasSubstr("dequant")));
 }
 
 TEST_F(ACrashingEngine, ThatOnlyRefusesIsQuotedOnOneLine) {

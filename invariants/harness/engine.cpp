@@ -192,6 +192,21 @@ std::optional<Engine> Engine::open(const gdn_api& api, const Shape& shape,
   return std::nullopt;
 }
 
+std::string why_not_available(const gdn_api& api) {
+  const Shape smallest{.hidden_size = 1,
+                       .num_k_heads = 1,
+                       .head_k_dim = 1,
+                       .num_v_heads = 1,
+                       .head_v_dim = 1,
+                       .conv_kernel = 1};
+  const gdn_shape c = c_shape(smallest);
+  const gdn_options options = default_options();
+  gdn_engine* handle = nullptr;
+  const gdn_status status = api.open(&c, &options, &handle);
+  if (status == GDN_OK && handle) api.close(handle);
+  return status == GDN_NOT_AVAILABLE ? words(api.last_error(nullptr), "no reason given") : "";
+}
+
 Engine::~Engine() {
   if (handle_) api_->close(handle_);
 }

@@ -30,6 +30,9 @@ struct EngineSource {
 std::optional<EngineSource> find_engine(std::string_view name_or_path, std::string* why);
 // The same for a table in hand.
 std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why);
+// Why it cannot run here at all (GDN_NOT_AVAILABLE: no device, no driver), in its own words; empty
+// if it can. Opens the smallest layer there is.
+std::string why_not_available(const gdn_api& api);
 std::vector<std::string> engine_names();  // built-in ones, then mutants, as find_engine takes them
 
 // What is wrong with a table: version, size, name, a missing entry that all need; empty if nothing.

@@ -15,7 +15,7 @@ static gdn_status open_engine(const gdn_shape* shape, const gdn_options* options
   if (how != NULL && strcmp(how, "segfault") == 0) raise(SIGSEGV);
   if (how != NULL && strcmp(how, "abort") == 0) abort();
   if (how != NULL && strcmp(how, "exit") == 0) exit(0);
-  return GDN_NOT_AVAILABLE;
+  return how != NULL && strcmp(how, "no device") == 0 ? GDN_NOT_AVAILABLE : GDN_INTERNAL;
 }
 
 static void close_engine(gdn_engine* handle) { (void)handle; }
