@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "reference/formats.h"
+
 namespace gdn {
 namespace {
 
@@ -14,7 +16,8 @@ struct LayerLife {
   std::optional<std::array<int64_t, 3>> bound;  // whose large matrices, from the pool
   // Where its state is; nothing where the model cannot say, until it is zeroed.
   std::optional<Place> place;
-  bool has_token = false;  // since its state was last set from elsewhere
+  bool has_token = false;       // since its state was last set from elsewhere
+  bool is_bound_oddly = false;  // to matrices that fit and are those of another place
 
   bool ready() const { return loaded && (has_f32 || bound); }
   WeightsUsed weights() const {
@@ -24,7 +27,8 @@ struct LayerLife {
 };
 
 struct PoolEntry {
-  int64_t weights, matrix;
+  int64_t weights, matrix, rows, cols;
+  int64_t bytes() const { return q4_bytes(rows, cols); }
 };
 
 struct Snapshot {
@@ -99,36 +103,51 @@ class Model {
         return forget_snapshots(layer);
       case CallKind::reset:
         return reset(layer);
+      case CallKind::read:
+        return read(call, at(layer));
       case CallKind::pool_init:
-        pool_ready_ = true;
+        pool_capacity_ = call.at(Argument::bytes) >= 0 ? call.at(Argument::bytes) : whole_pool();
         return clear_pool();
       case CallKind::pool_clear:
         return clear_pool();
       case CallKind::pool_put:
         return put(call);
       case CallKind::pool_get:
-        now_.refused = !pool_.contains(key_of(call));
-        return;
+        return get(call);
       case CallKind::bind_q4:
         return bind(call, at(layer));
       case CallKind::step:
-        return feed(at(layer), first_token, 1);
       case CallKind::run:
-        return feed(at(layer), first_token, call.at(Argument::tokens));
       case CallKind::forward:
-        return forward(first_token, call.at(Argument::tokens));
+        return feed(call, first_token);
       case CallKind::state_export:
-        exports_[call.at(Argument::id)] = at(layer).place;
-        return;
+        return export_state(call, at(layer));
       case CallKind::state_import:
         return import(call, layer);
       case CallKind::snapshot:
         return snapshot(call, layer);
       case CallKind::rollback:
         return rollback(call);
+      case CallKind::buffer_create:
+        buffers_[call.at(Argument::buffer)] = std::max<int64_t>(0, call.at(Argument::bytes));
+        return;
+      case CallKind::buffer_release:
+        now_.refused = buffers_.erase(call.at(Argument::buffer)) == 0;
+        return;
+      case CallKind::buffer_write:
+      case CallKind::buffer_read:
+        return access_buffer(call);
       default:
         return;
     }
+  }
+
+  void access_buffer(const Call& call) {
+    const auto found = buffers_.find(call.at(Argument::buffer));
+    const int64_t bytes = std::max<int64_t>(0, call.at(Argument::bytes));
+    const int64_t offset = call.at(Argument::offset);
+    now_.refused = found == buffers_.end() || offset < 0 || bytes > elements_max ||
+                   bytes > found->second || offset > found->second - bytes;
   }
 
   void load(const Call& call, LayerLife& layer) {
@@ -159,6 +178,19 @@ class Model {
     for (LayerLife& layer : layers_) layer.bound.reset();
   }
 
+  PoolEntry own_entry(int64_t weights, int64_t matrix) const {
+    const Shape& s = case_.shape;
+    const int64_t rows[] = {s.conv_dim(), s.v_dim(), s.hidden_size};
+    const int64_t cols[] = {s.hidden_size, s.hidden_size, s.v_dim()};
+    return {weights, matrix, rows[matrix], cols[matrix]};
+  }
+  // What pool_init is given unless a case says otherwise.
+  int64_t whole_pool() const {
+    int64_t bytes = 0;
+    for (int64_t matrix = 0; matrix < 3; ++matrix) bytes += own_entry(0, matrix).bytes();
+    return case_.weights == Weights::q4 ? bytes * case_.shape.num_layers : 0;
+  }
+
   int64_t key_of(const Call& call) const {
     const int64_t given = call.at(Argument::key);
     return given >= 0 ? given
@@ -168,37 +200,68 @@ class Model {
   static int64_t own_key(int64_t weights, int64_t matrix) { return 1 + 3 * weights + matrix; }
 
   void put(const Call& call) {
-    const PoolEntry entry{std::max<int64_t>(0, call.at(Argument::weights)),
-                          call.at(Argument::matrix)};
-    now_.refused = !pool_ready_ || !pool_.emplace(key_of(call), entry).second;
+    PoolEntry entry =
+        own_entry(std::max<int64_t>(0, call.at(Argument::weights)), call.at(Argument::matrix));
+    if (call.at(Argument::rows) != -1) entry.rows = call.at(Argument::rows);
+    if (call.at(Argument::cols) != -1) entry.cols = call.at(Argument::cols);
+    int64_t used = 0;
+    for (const auto& [key, other] : pool_) used += other.bytes();
+    now_.refused =
+        call.omit.contains("tiles") || !why_not_q4_tile(entry.rows, entry.cols).empty() ||
+        entry.rows > elements_max / entry.cols || entry.bytes() > pool_capacity_ - used ||
+        !pool_.emplace(key_of(call), entry).second;
+  }
+
+  void get(const Call& call) {
+    const auto found = pool_.find(key_of(call));
+    const int64_t capacity = call.at(Argument::capacity);
+    now_.refused = found == pool_.end() || (capacity >= 0 && capacity < found->second.bytes());
   }
 
   void bind(const Call& call, LayerLife& layer) {
     const int64_t own = call.at(Argument::layer);
     const Argument arguments[] = {Argument::key_qkv, Argument::key_z, Argument::key_out};
     std::array<int64_t, 3> whose = {};
+    bool oddly = false;
     for (size_t matrix = 0; matrix < 3; ++matrix) {
       const int64_t given = call.at(arguments[matrix]);
       const auto found =
           pool_.find(given >= 0 ? given : own_key(own, static_cast<int64_t>(matrix)));
-      const bool fits =
-          found != pool_.end() && found->second.matrix == static_cast<int64_t>(matrix);
+      const PoolEntry right = own_entry(own, static_cast<int64_t>(matrix));
+      const bool fits = found != pool_.end() && found->second.rows == right.rows &&
+                        found->second.cols == right.cols;
       if (!fits) {
         now_.refused = true;
         return;
       }
+      oddly = oddly || found->second.matrix != right.matrix;
       whose[matrix] = found->second.weights;
     }
     now_.refused = !layer.loaded || layer.has_f32;
-    if (!now_.refused) layer.bound = whose;
+    if (now_.refused) return;
+    layer.bound = whose;
+    layer.is_bound_oddly = oddly;
+  }
+
+  void feed(const Call& call, int64_t first_token) {
+    const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+    // A null pointer through which something would be read or written.
+    if (tokens < 0 || (tokens > 0 && !call.omit.empty())) {
+      now_.refused = true;
+    } else if (call.kind == CallKind::forward) {
+      forward(first_token, tokens);
+    } else {
+      feed(at(call.at(Argument::layer)), first_token, tokens);
+    }
   }
 
   void feed(LayerLife& layer, int64_t first_token, int64_t tokens) {
-    if (!layer.ready() || tokens < 0) {
+    if (!layer.ready()) {
       now_.refused = true;
       return;
     }
     layer.has_token = layer.has_token || tokens > 0;
+    if (layer.bound && layer.is_bound_oddly && tokens > 0) layer.place.reset();
     if (!layer.place) return;
     Place& place = *layer.place;
     const bool other_weights =
@@ -228,7 +291,7 @@ class Model {
   void forward(int64_t first_token, int64_t tokens) {
     const bool ready =
         std::all_of(layers_.begin(), layers_.end(), [](const LayerLife& l) { return l.ready(); });
-    if (!ready || tokens < 0) {
+    if (!ready) {
       now_.refused = true;
       return;
     }
@@ -239,6 +302,14 @@ class Model {
       layers_[l].place.reset();
       layers_[l].has_token = true;
     }
+  }
+
+  // The header of six sizes, magic and version has 56 bytes, a number 4.
+  void export_state(const Call& call, const LayerLife& layer) {
+    const int64_t bytes = 56 + 4 * (case_.shape.state_count() + case_.shape.history_count());
+    const int64_t capacity = call.at(Argument::capacity);
+    now_.refused = capacity >= 0 && capacity < bytes;
+    if (!now_.refused) exports_[call.at(Argument::id)] = layer.place;
   }
 
   void import(const Call& call, int64_t layer) {
@@ -285,7 +356,8 @@ class Model {
   CallLife now_;
   std::vector<LayerLife> layers_;
   std::map<int64_t, PoolEntry> pool_;
-  bool pool_ready_ = false;
+  int64_t pool_capacity_ = 0;
+  std::map<int64_t, int64_t> buffers_;  // bytes of each
   std::map<int64_t, std::optional<Place>> exports_;
   std::vector<std::pair<int64_t, Snapshot>> snapshots_;
 };
