@@ -118,7 +118,7 @@ TEST(KernelGemvQ4, HasTheBitsOfItsDeclaredOrderAtEveryNumberOfTiles) {
     const std::vector<uint8_t> tiles = drawn_tiles(rng, rows, cols);
     const std::vector<float> x = drawn(rng, cols);
     const std::vector<float> y =
-        same_in_every_launch({128, 256}, [&](uint64_t order, unsigned threads) {
+        same_in_every_launch({128, 64, 256}, [&](uint64_t order, unsigned threads) {
           return product_q4(tiles, rows, x, order, threads);
         });
     std::vector<float> w(static_cast<size_t>(rows * cols));
@@ -129,6 +129,25 @@ TEST(KernelGemvQ4, HasTheBitsOfItsDeclaredOrderAtEveryNumberOfTiles) {
     expect_within("y", y,
                   project({rows, cols, nullptr, tiles.data()}, exactly(x), Dialect::Activation::f32,
                           contract.in_proj, contract));
+  }
+}
+
+// Twelve rows of tiles: on one block of two at once, on two blocks and on seven, of which the last
+// has none left in its second half.
+TEST(KernelGemvQ4, HasTheSameBitsHoweverManyRowsOfTilesABlockTakes) {
+  Rng rng(7);
+  const int64_t rows = 48;
+  for (const int64_t cols : {64, 1056}) {
+    const std::vector<uint8_t> tiles = drawn_tiles(rng, rows, cols);
+    const std::vector<float> x = drawn(rng, cols);
+    const std::vector<float> want = product_q4(tiles, rows, x);
+    for (const unsigned blocks : {1U, 2U, 7U}) {
+      SimulatedMachine machine;
+      float* const y = machine.fresh<float>(static_cast<size_t>(rows));
+      machine.run<kernels::gemv_q4>({.blocks = blocks, .threads = 128},
+                                    {{machine.put(tiles)}, {machine.put(x)}, {y}, rows, cols});
+      expect_same("y", machine.get(y, static_cast<size_t>(rows)), want);
+    }
   }
 }
 

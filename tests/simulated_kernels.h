@@ -30,7 +30,7 @@ inline Contract kernel_contract() {
   Contract contract;
   contract.name = "kernels";
   contract.in_proj =
-      order({{Kind::stride, 512, true}, {Kind::block, 4, false}, {Kind::tree_adjacent, 0, false}});
+      order({{Kind::stride, 256, true}, {Kind::block, 4, false}, {Kind::tree_adjacent, 0, false}});
   contract.out_proj = contract.in_proj;
   contract.conv = order({{Kind::serial, 0, true}});
   contract.qk_norm = order({{Kind::stride, 32, true}, {Kind::tree_adjacent, 0, false}});

@@ -12,10 +12,6 @@
 namespace gdn::host {
 namespace {
 
-// Of a block of any kernel. With the 1024 that a GPU takes at most a thread would have 64
-// registers, and the delta rule needs about 120.
-constexpr int threads_max = 256;
-
 struct Kernel {
   cudaError_t (*launch)(cudaStream_t, const LaunchShape&, const void* params) = nullptr;
   size_t params_bytes = 0;
@@ -24,7 +20,7 @@ struct Kernel {
 template <auto kernel>
 struct GpuKernel {
   static cudaError_t run(cudaStream_t stream, const LaunchShape& shape, const void* params) {
-    return launch<kernel, threads_max>(stream, shape, *static_cast<const Params<kernel>*>(params));
+    return launch<kernel>(stream, shape, *static_cast<const Params<kernel>*>(params));
   }
   static constexpr Kernel value = {run, sizeof(Params<kernel>)};
 };

@@ -8,9 +8,9 @@
 namespace gdn::host {
 namespace {
 
-// Each lane sums four neighbouring columns of every 512, these four, then a tree over 128 lanes.
+// Each lane sums four neighbouring columns of every 256, these four, then a tree over 64 lanes.
 #define PROJECTION                                                                  \
-  R"({"kind": "order", "stages": [{"kind": "stride", "size": 512, "fused": true},)" \
+  R"({"kind": "order", "stages": [{"kind": "stride", "size": 256, "fused": true},)" \
   R"( {"kind": "block", "size": 4}, {"kind": "tree_adjacent"}]})"
 #define STRIDE_16 \
   R"({"kind": "order", "stages": [{"kind": "stride", "size": 16, "fused": true}, {"kind": "tree_adjacent"}]})"

@@ -28,9 +28,8 @@ struct DeltaRule {
 inline constexpr int delta_rule_row_lanes = 16;
 
 // Threads: 32, 64, 128 or 256; the bits do not depend on it. A slice has a quarter as many columns.
-inline constexpr int delta_rule_threads_max = 256;
 inline LaunchShape delta_rule_shape(int64_t v_heads, [[maybe_unused]] int64_t kd, int64_t vd,
-                                    unsigned threads = 128) {
+                                    unsigned threads = 64) {
   const int64_t columns = threads / 4;
   return {.blocks = static_cast<unsigned>(v_heads),
           .blocks_y = static_cast<unsigned>((vd + columns - 1) / columns),
@@ -265,3 +264,11 @@ GDN_KERNEL void delta_rule(const DeltaRule& p) {
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+// A head's rows are held in some 120 registers a thread.
+template <>
+inline constexpr int block_threads_max<kernels::delta_rule> = 256;
+
+}  // namespace gdn::inline GDN_MACHINE

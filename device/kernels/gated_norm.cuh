@@ -1,4 +1,5 @@
-// Per v-head: y = o / sqrt(mean(o^2) + eps) w silu(z). A warp a head.
+// Per v-head: y = o / sqrt(mean(o^2) + eps) w silu(z). A block a head: each of its warps adds up
+// all squares, and its threads share the elements.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +20,19 @@ struct GatedNorm {
   float eps;
 };
 
-// Threads: any multiple of 32.
+// Threads: any multiple of 32, the bits do not depend on it.
 inline LaunchShape gated_norm_shape(int64_t heads, [[maybe_unused]] int64_t head_dim,
-                                    unsigned threads = 32) {
-  const int64_t warps = threads / 32;
-  return {.blocks = static_cast<unsigned>((heads + warps - 1) / warps), .threads = threads};
+                                    unsigned threads = 128) {
+  return {.blocks = static_cast<unsigned>(heads), .threads = threads};
 }
 
 // Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim + eps)) w) silu(z).
 GDN_KERNEL void gated_norm(const GatedNorm& p) {
-  const int warps = thread_count() / warp_size;
-  const int64_t head = static_cast<int64_t>(block_index()) * warps + warp_index();
-  if (head >= p.heads) return;
-  const int64_t begin = head * p.head_dim;
+  const int64_t begin = block_index() * p.head_dim;
   const float mean = sum_of_squares(p.o + begin, p.head_dim) / static_cast<float>(p.head_dim);
   const float factor = rsqrt_f32(mean + p.eps);
-  for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
+  barrier();  // y may be o, of which every warp has read all by now
+  for (int64_t i = thread_index(); i < p.head_dim; i += thread_count()) {
     const float gate = silu_f32(p.z[begin + i]);
     const float quotient = p.o[begin + i] * factor;
     p.y[begin + i] = quotient * p.w[i] * gate;

@@ -1,5 +1,5 @@
-// y = W x with W in float32. Four warps a row: a lane takes four columns of every 512, so that a
-// warp reads 512 neighbouring bytes at once. A block takes as many rows as it has four warps.
+// y = W x with W in float32. Two warps a row: a lane takes four columns of every 256, so that a
+// warp reads 512 neighbouring bytes at once. A block takes as many rows as it has pairs of warps.
 #pragma once
 
 #include <cstdint>
@@ -18,60 +18,53 @@ struct GemvF32 {
   int64_t cols;
 };
 
-// Threads: any multiple of 128, the bits do not depend on it.
+// Threads: any multiple of 64, the bits do not depend on it.
 inline LaunchShape gemv_f32_shape(int64_t rows, [[maybe_unused]] int64_t cols,
-                                  unsigned threads = 128) {
-  const int64_t rows_a_block = threads / 128;
+                                  unsigned threads = gemv_threads_a_row) {
+  const int64_t rows_a_block = threads / gemv_threads_a_row;
   return {.blocks = static_cast<unsigned>((rows + rows_a_block - 1) / rows_a_block),
           .threads = threads};
 }
 
-inline constexpr int gemv_threads_a_row = 128;
-inline constexpr int gemv_warps_a_row = gemv_threads_a_row / warp_size;
-inline constexpr int gemv_columns_a_step = 4 * gemv_threads_a_row;
-
 // Columns i to i + 3, zeros beyond the last.
-template <bool packed>
-GDN_DEVICE Pack<float, 4> gemv_columns(const global<const float>& from, int64_t i, int64_t cols) {
-  if constexpr (packed) {
-    return i < cols ? load_streaming<4>(from, i) : Pack<float, 4>{};
-  } else {
-    Pack<float, 4> values = {};
-    GDN_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      if (i + j < cols) values[j] = from[i + j];
-    }
-    return values;
+GDN_DEVICE Pack<float, 4> gemv_unaligned_columns(const global<const float>& from, int64_t i,
+                                                 int64_t cols) {
+  Pack<float, 4> values = {};
+  GDN_UNROLL
+  for (int j = 0; j < 4; ++j) {
+    if (i + j < cols) values[j] = from[i + j];
   }
+  return values;
 }
 
-// Of one row, what the calling lane takes: the columns at 4 lane, then 512 further on, ... Several
-// loads are under way before the first is used.
-template <bool packed>
+// Of one row, what the calling lane takes: the columns at 4 lane, then 256 further on, ... All
+// loads of several steps are under way before the first is used.
+template <bool aligned>
 GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row, int lane_of_row) {
-  constexpr int steps_at_once = 4;
+  constexpr int steps_at_once = 10;
+  constexpr int step = gemv_columns_a_step;
   float sum[4] = {};
-  for (int64_t i = 4 * lane_of_row; i < p.cols; i += steps_at_once * gemv_columns_a_step) {
-    Pack<float, 4> w[steps_at_once];
+  for (int64_t i = 4 * lane_of_row; i < p.cols; i += steps_at_once * step) {
+    Pack<float, 4> w[steps_at_once] = {};
+    Pack<float, 4> x[steps_at_once] = {};
     GDN_UNROLL
     for (int s = 0; s < steps_at_once; ++s) {
-      w[s] = gemv_columns<packed>(row, i + s * gemv_columns_a_step, p.cols);
+      const int64_t at = i + s * step;
+      if (at >= p.cols) continue;
+      w[s] = aligned ? load_streaming<4>(row, at) : gemv_unaligned_columns(row, at, p.cols);
+      x[s] = aligned ? load_read_only<4>(p.x, at) : gemv_unaligned_columns(p.x, at, p.cols);
     }
     GDN_UNROLL
     for (int s = 0; s < steps_at_once; ++s) {
-      const int64_t at = i + s * gemv_columns_a_step;
-      if (at >= p.cols) break;
-      const Pack<float, 4> x =
-          packed ? load_read_only<4>(p.x, at) : gemv_columns<false>(p.x, at, p.cols);
       GDN_UNROLL
-      for (int j = 0; j < 4; ++j) sum[j] = fused_multiply_add(w[s][j], x[j], sum[j]);
+      for (int j = 0; j < 4; ++j) sum[j] = fused_multiply_add(w[s][j], x[s][j], sum[j]);
     }
   }
   return block_of_4_sum(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// Order: stride 512 fused, block 4, tree_adjacent. Column i of 512 is accumulator i % 4 of lane
-// i / 4; neighbouring lanes are added first, the four warps last.
+// Order: stride 256 fused, block 4, tree_adjacent. Column i of 256 is accumulator i % 4 of lane
+// i / 4; neighbouring lanes are added first, the two warps last.
 GDN_KERNEL void gemv_f32(const GemvF32& p) {
   GDN_SHARED(float, of_warp, 32);
   const int rows_a_block = thread_count() / gemv_threads_a_row;
@@ -88,8 +81,17 @@ GDN_KERNEL void gemv_f32(const GemvF32& p) {
   if (lane() == 0) of_warp[warp_index()] = sum;
   barrier();
   if (lane_of_row != 0 || row >= p.rows) return;
-  const Pack<float, 4> s = load<4>(of_warp, gemv_warps_a_row * row_of_block);
-  p.y[row] = (s[0] + s[1]) + (s[2] + s[3]);
+  const float first = of_warp[gemv_warps_a_row * row_of_block];
+  const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
+  p.y[row] = first + second;
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+// What a thread has read ahead needs some 110 registers.
+template <>
+inline constexpr int block_threads_max<kernels::gemv_f32> = 256;
+
+}  // namespace gdn::inline GDN_MACHINE

@@ -51,6 +51,11 @@ struct ParamsOf<void (*)(const P&)> {
 template <auto kernel>
 using Params = typename ParamsOf<decltype(+kernel)>::type;
 
+// How many threads a block of the kernel may have: with 1024 a thread has at most 64 registers. A
+// kernel that needs more says so.
+template <auto kernel>
+inline constexpr int block_threads_max = 1024;
+
 }  // namespace gdn::inline GDN_MACHINE
 
 #ifdef __CUDACC__

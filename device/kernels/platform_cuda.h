@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(threads_max) entry(const __grid_constant__ P p
 }
 
 // Queues a launch; the status is that of the launch itself, as cudaGetLastError gives it.
-template <auto kernel, int threads_max = 1024>
+template <auto kernel, int threads_max = block_threads_max<kernel>>
 cudaError_t launch(cudaStream_t stream, const LaunchShape& shape, const Params<kernel>& params) {
   constexpr unsigned shared_bytes_without_asking = 48 * 1024;
   auto* const function = entry<kernel, Params<kernel>, threads_max>;

@@ -18,6 +18,13 @@ GDN_DEVICE float warp_tree_sum(float value, Site site = here()) {
   return value;
 }
 
+// The matrix-vector kernels, W in float32 or in 4-bit tiles, share one order: stride 256 fused,
+// block 4, tree_adjacent. Two warps share a row; a lane has the four neighbouring accumulators of
+// each of its blocks.
+inline constexpr int gemv_warps_a_row = 2;
+inline constexpr int gemv_threads_a_row = gemv_warps_a_row * warp_size;
+inline constexpr int gemv_columns_a_step = 4 * gemv_threads_a_row;
+
 // What a thread's four accumulators of neighbouring elements add up to: the stage `block 4`.
 GDN_DEVICE float block_of_4_sum(float a, float b, float c, float d) { return ((a + b) + c) + d; }
 
