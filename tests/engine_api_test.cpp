@@ -27,6 +27,23 @@ TEST(BuiltIn, EnginesAreRegisteredAndSortedByName) {
   EXPECT_EQ(gdn_builtin(gdn_builtin_count()), nullptr);
 }
 
+TEST(BuiltIn, AnEngineWithoutItsDeviceSaysSoAndWhy) {
+  const gdn_shape shape = testing::small_shape();
+  const gdn_options options = testing::observing();
+  for (size_t i = 0; i < gdn_builtin_count(); ++i) {
+    const gdn_api& api = *gdn_builtin(i);
+    gdn_engine* engine = nullptr;
+    const gdn_status status = api.open(&shape, &options, &engine);
+    if (status != GDN_OK) {
+      EXPECT_STREQ(api.name, "cuda");
+      EXPECT_EQ(status, GDN_NOT_AVAILABLE);
+      EXPECT_STRNE(api.last_error(nullptr), "");
+      EXPECT_EQ(engine, nullptr);
+    }
+    api.close(engine);
+  }
+}
+
 // A registrar that the linker drops vanishes without a word, so what is registered is held against
 // the files. A file is named after its bug.
 TEST(BuiltIn, EveryMutantFileIsRegisteredUnderItsName) {

@@ -1,5 +1,5 @@
-// Small inputs that separate right from wrong, through apply on every engine; every number is worked
-// out by hand.
+// Small inputs that separate right from wrong, through apply on every engine; each number is
+// worked out by hand.
 #include <cmath>
 
 #include "tests/opened_engine.h"

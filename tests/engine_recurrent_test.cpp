@@ -1,5 +1,5 @@
-// recurrent on every engine: layouts, strides and storage against the delta rule of apply, and every
-// argument wrong in turn.
+// recurrent on every engine: layouts, strides and storage against the delta rule of apply, and
+// every argument wrong in turn.
 #include <cmath>
 #include <functional>
 

@@ -149,7 +149,9 @@ class Opened {
   explicit Opened(const gdn_shape& of_shape = small_shape(),
                   const gdn_options& options = observing(),
                   std::string_view name = engine_under_test())
-      : api(api_named(name)), shape(of_shape) {
+      : Opened(of_shape, options, api_named(name)) {}
+  Opened(const gdn_shape& of_shape, const gdn_options& options, const gdn_api& of_engine)
+      : api(of_engine), shape(of_shape) {
     EXPECT_EQ(api.open(&shape, &options, &handle), GDN_OK) << api.last_error(nullptr);
   }
   ~Opened() { api.close(handle); }

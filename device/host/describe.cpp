@@ -8,14 +8,14 @@
 namespace gdn::host {
 namespace {
 
-// Each lane sums four neighbouring columns of every 256, these four, then a tree over 64 lanes.
-#define PROJECTION                                                                  \
-  R"({"kind": "order", "stages": [{"kind": "stride", "size": 256, "fused": true},)" \
-  R"( {"kind": "block", "size": 4}, {"kind": "tree_adjacent"}]})"
-#define STRIDE_16 \
-  R"({"kind": "order", "stages": [{"kind": "stride", "size": 16, "fused": true}, {"kind": "tree_adjacent"}]})"
-#define STRIDE_32 \
-  R"({"kind": "order", "stages": [{"kind": "stride", "size": 32, "fused": true}, {"kind": "tree_adjacent"}]})"
+#define SUMMED_BY(stride, then)                                                                  \
+  R"({"kind": "order", "stages": [{"kind": "stride", "fused": true, "size": )" stride "}, " then \
+  "]}"
+#define TREE R"({"kind": "tree_adjacent"})"
+// A lane has four neighbouring columns of every 512.
+#define PROJECTION SUMMED_BY("512", R"({"kind": "block", "size": 4}, )" TREE)
+#define DELTA SUMMED_BY("16", TREE)
+#define SQUARES SUMMED_BY("32", TREE)
 
 constexpr const char* rest = R"(",
   "version": "1",
@@ -52,10 +52,10 @@ constexpr const char* rest = R"(",
     "name": "kernels",
     "in_proj": )" PROJECTION R"(,
     "conv": {"kind": "order", "stages": [{"kind": "serial", "fused": true}]},
-    "qk_norm": )" STRIDE_32 R"(,
-    "delta_u": )" STRIDE_16 R"(,
-    "delta_o": )" STRIDE_16 R"(,
-    "gated_norm": )" STRIDE_32 R"(,
+    "qk_norm": )" SQUARES R"(,
+    "delta_u": )" DELTA R"(,
+    "delta_o": )" DELTA R"(,
+    "gated_norm": )" SQUARES R"(,
     "out_proj": )" PROJECTION R"(,
     "fused_possible": true,
     "functions": {"exp_ulp": 0.5, "exp_ulp_per_x": 0, "log1p_ulp": 0.5, "rsqrt_ulp": 0.5,
@@ -76,9 +76,11 @@ constexpr const char* rest = R"(",
   }
 })";
 
+#undef SUMMED_BY
+#undef TREE
 #undef PROJECTION
-#undef STRIDE_16
-#undef STRIDE_32
+#undef DELTA
+#undef SQUARES
 
 }  // namespace
 

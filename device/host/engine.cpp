@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <optional>
 
 #include "device/host/undo.h"
 
@@ -151,8 +150,8 @@ void Engine::forward(int64_t T, const float* h, float* out) {
 void Engine::replay_tokens(const Graph& graph, LayerRange range, int64_t T, const float* h,
                            float* out) {
   // One token that does not run leaves nothing behind, on a device that says so.
-  std::optional<Undo> undo;
-  if (T > 1 || !backend_->replay_is_atomic()) undo.emplace(*this, range);
+  const bool needs_copy = T > 1 || !backend_->replay_is_atomic();
+  Undo undo(*this, range, needs_copy ? Undo::Copy::made : Undo::Copy::none);
   const int64_t hidden = shape_.hidden_size;
   const uint64_t row_bytes = static_cast<uint64_t>(hidden) * sizeof(float);
   const float* const result = tensors_of(layer(range.end() - 1)).at(GDN_OUT);
@@ -164,11 +163,12 @@ void Engine::replay_tokens(const Graph& graph, LayerRange range, int64_t T, cons
       float* const row = staged_.data() + i * hidden;
       must(backend_->copy(hidden_.data(), row, row_bytes));
       must(backend_->replay(graph));
+      undo.state_changed();
       must(backend_->copy(row, result, row_bytes));
     }
     must(backend_->read(out + t * hidden, staged_.data(), bytes));
   }
-  if (undo) undo->keep();
+  undo.keep();
   for (int64_t l = range.first; l < range.end(); ++l) layer(l).now.has_token = true;
 }
 

@@ -1,7 +1,10 @@
 // How many elements each array of a shape has, every product checked.
 #include "device/host/sizes.h"
 
+#include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 
 namespace gdn::host {
 namespace {
@@ -64,6 +67,48 @@ const char* why_not_shape(const gdn_shape& shape, bool layers, Sizes* sizes) {
   const bool fits = multiply(sizes->state_floats(), shape.num_layers, &floats) &&
                     multiply(floats, 2 * int64_t{sizeof(float)}, &floats);
   return fits ? nullptr : "the shape's sizes overflow 64 bits";
+}
+
+DeviceBytes device_bytes(const gdn_shape& s, const gdn_options& options) {
+  Sizes sizes;
+  if (why_not_shape(s, true, &sizes) != nullptr) return {};
+  const auto floats = [](int64_t count) { return static_cast<uint64_t>(count) * sizeof(float); };
+  const bool observes = options.observe != 0;
+  const bool rounds = options.q8_activations != 0;
+  const int64_t large = sizes.conv_dim * s.hidden_size + 2 * sizes.v_dim * s.hidden_size;
+  DeviceBytes bytes;
+  bytes.states = floats(2 * s.num_layers * sizes.state_floats());
+  bytes.tensors = floats(sizes.token_floats() * (observes ? 2 * s.num_layers : 1));
+  bytes.tokens = floats(s.hidden_size * (1 + staged_tokens) +
+                        (rounds ? std::max(s.hidden_size, sizes.v_dim) : 0));
+  bytes.small_tensors = floats(2 * s.num_v_heads * s.hidden_size + sizes.conv_dim * s.conv_kernel +
+                               2 * s.num_v_heads + s.head_v_dim);
+  bytes.f32_projections = floats(large);
+  bytes.q4_projections = static_cast<uint64_t>(large / 32) * 18;
+  bytes.snapshot_of_a_layer = floats(sizes.state_floats());
+  return bytes;
+}
+
+std::string text_of(const DeviceBytes& bytes, int64_t layers) {
+  std::string text;
+  uint64_t sum = 0;
+  const auto line = [&](const char* what, uint64_t count) {
+    char printed[80];
+    std::snprintf(printed, sizeof printed, "%-42s %14" PRIu64 "\n", what, count);
+    text += printed;
+  };
+  const auto term = [&](const char* what, uint64_t count) {
+    line(what, count);
+    sum += count;
+  };
+  const auto all = static_cast<uint64_t>(layers);
+  term("states, and the copy to put them back", bytes.states);
+  term("tensors of tokens", bytes.tensors);
+  term("h, staged tokens, rounded activations", bytes.tokens);
+  term("small tensors of all layers", all * bytes.small_tensors);
+  term("4-bit projections of all layers", all * bytes.q4_projections);
+  line("together", sum);
+  return text;
 }
 
 const char* why_not_tiles(int64_t rows, int64_t cols, int64_t* bytes) {

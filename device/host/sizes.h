@@ -1,5 +1,5 @@
-// How many elements each array of a shape has, every product checked, and the printed formula of
-// the device memory that an engine of a shape takes.
+// How many elements each array of a shape has, every product checked, and how many bytes of device
+// memory an engine takes: docs/memory.md has the formula in words.
 #pragma once
 
 #include <array>
@@ -31,5 +31,22 @@ const char* why_not_shape(const gdn_shape& shape, bool layers, Sizes* sizes);
 const char* why_not_tiles(int64_t rows, int64_t cols, int64_t* bytes);
 
 inline constexpr int64_t staged_tokens = 64;  // of run and forward, in one round trip
+
+// Device memory in bytes. What open allocates stays for the engine's life.
+struct DeviceBytes {
+  uint64_t states = 0;   // S and HIST of every layer, and the copy that puts them back
+  uint64_t tensors = 0;  // of the token at hand, or where they are observed of every layer, twice
+  uint64_t tokens = 0;   // h, staged tokens, rounded activations
+  uint64_t open() const { return states + tensors + tokens; }
+
+  uint64_t small_tensors = 0;  // of a layer
+  uint64_t f32_projections = 0;
+  uint64_t q4_projections = 0;  // of the pool
+  uint64_t snapshot_of_a_layer = 0;
+};
+// For a shape that why_not_shape has nothing against.
+DeviceBytes device_bytes(const gdn_shape& shape, const gdn_options& options);
+// One line a term; all layers bound to 4-bit projections.
+std::string text_of(const DeviceBytes& bytes, int64_t layers);
 
 }  // namespace gdn::host

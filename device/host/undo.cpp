@@ -11,16 +11,21 @@ Status copy_array(Backend& backend, const DeviceArray<T>& to, const DeviceArray<
 
 }  // namespace
 
-Undo::Undo(Engine& engine, LayerRange range) : engine_(engine), range_(range) {
-  must(copy_all(&Layer::before, &Layer::now));
+Undo::Undo(Engine& engine, LayerRange range, Copy copy)
+    : engine_(engine), range_(range), copied_(copy == Copy::made) {
+  if (copied_) must(copy_all(&Layer::before, &Layer::now));
 }
 
 Undo::~Undo() {
   if (kept_) return;
-  Status back = copy_all(&Layer::now, &Layer::before);
-  if (back.ok()) back = engine_.backend_->synchronise();
-  // Nobody can say any more what the state is.
-  if (!back.ok()) engine_.is_lost_ = true;
+  bool is_as_before = !changed_;
+  if (copied_) {
+    Status back = copy_all(&Layer::now, &Layer::before);
+    if (back.ok()) back = engine_.backend_->synchronise();
+    is_as_before = back.ok();
+  }
+  // Else nobody can say any more what the state is.
+  if (!is_as_before) engine_.is_lost_ = true;
 }
 
 Status Undo::copy_all(LayerState Layer::*to, LayerState Layer::*from) noexcept {

@@ -8,11 +8,14 @@ namespace gdn::host {
 
 class Undo {
  public:
-  Undo(Engine& engine, LayerRange range);  // throws Failed
-  ~Undo();                                 // puts back, unless keep was called
+  // Without a copy, a call that fails after it has changed the state leaves the engine lost.
+  enum class Copy : uint8_t { made, none };
+  Undo(Engine& engine, LayerRange range, Copy copy = Copy::made);  // throws Failed
+  ~Undo();  // puts back, unless keep was called
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
 
+  void state_changed() { changed_ = true; }
   void keep() { kept_ = true; }
 
  private:
@@ -20,6 +23,8 @@ class Undo {
 
   Engine& engine_;
   LayerRange range_;
+  bool copied_;
+  bool changed_ = false;
   bool kept_ = false;
 };
 
