@@ -193,13 +193,27 @@ std::vector<std::vector<uint32_t>> run_of(host::MakeBackend device, bool other_b
   return all;
 }
 
-TEST(HostLaunches, AnotherBlockSizeChangesNoBit) {
-  const auto want = run_of(host::make_simt_checked, false);
-  EXPECT_EQ(run_of(host::make_simt_checked, true), want);
-  if (!testing::works_here(testing::api_named("cuda"))) return;
-  EXPECT_EQ(run_of(host::make_cuda, false), want);
-  EXPECT_EQ(run_of(host::make_cuda, true), want);
+// A device by the name of the engine that is built on it.
+host::MakeBackend device_of(const std::string& engine) {
+  return engine == "cuda"   ? host::make_cuda
+         : engine == "simt" ? host::make_simt
+                            : host::make_simt_checked;
 }
+
+std::vector<std::string> engines_of_kernels() {
+  std::vector<std::string> names = testing::engines_here();
+  std::erase(names, "twin");
+  return names;
+}
+
+class HostLaunches : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(HostLaunches, AnotherBlockSizeChangesNoBit) {
+  EXPECT_EQ(run_of(device_of(GetParam()), true), run_of(host::make_simt, false));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, HostLaunches, ::testing::ValuesIn(engines_of_kernels()),
+                         [](const auto& engine) { return engine.param; });
 
 }  // namespace
 }  // namespace gdn
