@@ -1,6 +1,6 @@
 // What the engine says of itself, in the words of docs/engine-description.md: the orders that the
-// kernels declare above their code, correctly rounded functions, the formulas as written. The same
-// for every device, as every device gives the same bits.
+// kernels declare above their code, correctly rounded functions (silu and sigmoid too, so within
+// what their tightest form, `divide`, allows), the formulas as written. The same for every device.
 #include <string>
 
 #include "device/host/api.h"
@@ -12,8 +12,8 @@ namespace {
   R"({"kind": "order", "stages": [{"kind": "stride", "fused": true, "size": )" stride "}, " then \
   "]}"
 #define TREE R"({"kind": "tree_adjacent"})"
-// A lane has four neighbouring columns of every 512.
-#define PROJECTION SUMMED_BY("512", R"({"kind": "block", "size": 4}, )" TREE)
+// A lane has four neighbouring columns of every 256.
+#define PROJECTION SUMMED_BY("256", R"({"kind": "block", "size": 4}, )" TREE)
 #define DELTA SUMMED_BY("16", TREE)
 #define SQUARES SUMMED_BY("32", TREE)
 
