@@ -61,22 +61,32 @@ void clear_progress() {
   if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\033[K");
 }
 
+// exit_infrastructure and a line where a result could not be written.
+ExitStatus written_or_said(const std::string& why) {
+  if (why.empty()) return exit_ok;
+  fmt::print(stderr, "deltaproof: {}\n", why);
+  return exit_infrastructure;
+}
+
 ExitStatus write_reports(const VerifyCommand& command, const std::vector<VerifyReport>& reports,
                          const RunFacts& facts) {
   ExitStatus status = exit_ok;
-  const auto note = [&](const std::string& why) {
-    if (why.empty()) return;
-    fmt::print(stderr, "deltaproof: {}\n", why);
-    status = exit_infrastructure;
-  };
-  if (!command.json.empty()) note(write_whole(command.json, as_json(reports, facts)));
-  if (!command.markdown.empty()) note(write_whole(command.markdown, as_markdown(reports, facts)));
-  if (!command.summary.empty()) {
-    const std::string made = fmt::format("Written by `{} --summary {}`.\n\n", facts.command,
-                                         shell_word(command.summary));
-    note(replace_part(command.summary, summary_part, made + worst_by_operator(reports)));
+  if (!command.json.empty()) {
+    status = written_or_said(write_whole(command.json, as_json(reports, facts)));
+  }
+  if (!command.markdown.empty()) {
+    status = combined(status,
+                      written_or_said(write_whole(command.markdown, as_markdown(reports, facts))));
   }
   return status;
+}
+
+ExitStatus write_summary(const VerifyCommand& command, const std::vector<VerifyReport>& reports,
+                         const RunFacts& facts) {
+  const std::string made =
+      fmt::format("Written by `{} --summary {}`.\n\n", facts.command, shell_word(command.summary));
+  return written_or_said(
+      replace_part(command.summary, summary_part, made + worst_by_operator(reports)));
 }
 
 ExitStatus refuse(const std::string& why, ExitStatus status) {
@@ -114,6 +124,14 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
 
   const auto start = std::chrono::steady_clock::now();
   std::vector<VerifyReport> reports;
+  const auto facts = [&] {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return RunFacts{command_for(command, command.files), command.engine, version_text(),
+                    spent.count()};
+  };
+  // Written anew after each file: an engine that ends the process leaves what came before it, and
+  // not the report of an earlier run.
+  ExitStatus written = write_reports(command, reports, facts());
   std::string bad_file;
   for (const std::string& file : command.files) {
     options.progress = [&](std::string_view doing, double done) {
@@ -127,18 +145,17 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
     fmt::print("{}{}", reports.empty() ? "" : "\n", as_text(*report, command_for(command, {file})));
     std::fflush(stdout);
     reports.push_back(std::move(*report));
+    now.enter(Doing::Whose::ours, "writing the reports");
+    written = write_reports(command, reports, facts());
   }
 
-  now.enter(Doing::Whose::ours, "writing the reports");
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const Tally tally = tally_of(reports);
   if (!reports.empty()) {
     fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", as_text(tally), reports.size(),
-               reports.size() == 1 ? "" : "s", command.engine, spent.count());
+               reports.size() == 1 ? "" : "s", command.engine, facts().seconds);
   }
-  const RunFacts facts{command_for(command, command.files), command.engine, version_text(),
-                       spent.count()};
-  const ExitStatus written = write_reports(command, reports, facts);
+  if (!command.summary.empty())
+    written = combined(written, write_summary(command, reports, facts()));
   if (!bad_file.empty()) return refuse(bad_file, exit_bad_input);
   return combined(status_of(tally), written);
 }

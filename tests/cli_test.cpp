@@ -213,6 +213,15 @@ TEST_F(ACrashingEngine, IsStatus4AndALineSaysWhatHappenedWhere) {
   EXPECT_EQ(verify("abort").status, 4);
 }
 
+TEST_F(ACrashingEngine, LeavesNoReportOfAnEarlierRun) {
+  write("report.json", "of an earlier run");
+  setenv("CRASHING_PLUGIN", "late segfault", 1);
+  const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --json " + path("report.json") +
+                      " --engine " + PLUGIN_DIR + "/crashing_plugin.so");
+  EXPECT_EQ(ran.status, 4) << ran.output;
+  EXPECT_TRUE(nlohmann::json::parse(content("report.json")).at("files").empty());
+}
+
 TEST_F(ACrashingEngine, ThatCallsExitIsNotTakenForAFinishedRun) {
   const Ran ran = verify("exit");
   EXPECT_EQ(ran.status, 4) << ran.output;

@@ -12,6 +12,8 @@ static gdn_status open_engine(const gdn_shape* shape, const gdn_options* options
   (void)options;
   (void)handle;
   const char* how = getenv("CRASHING_PLUGIN");
+  static int opened = 0;
+  if (how != NULL && strcmp(how, "late segfault") == 0 && opened++ > 0) raise(SIGSEGV);
   if (how != NULL && strcmp(how, "segfault") == 0) raise(SIGSEGV);
   if (how != NULL && strcmp(how, "abort") == 0) abort();
   if (how != NULL && strcmp(how, "exit") == 0) exit(0);
