@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "device/gdn.h"
-#include "tests/bench/gpu_arrays.cuh"
+#include "tests/bench/gpu_arrays.h"
+#include "tests/bench/gpu_timing.cuh"
 
 namespace gdn::gpu {
 namespace {
@@ -28,9 +29,9 @@ std::vector<T> on_host(const T* from, uint64_t count) {
 class Resident {
  public:
   Resident(const gdn_api& api, const Shape& s) : api_(api), s_(s) {
-    const gdn_shape shape = {s.hidden_size, s.num_k_heads, s.head_k_dim,   s.num_v_heads,
-                             s.head_v_dim,  s.conv_kernel, s.num_layers,   s.rms_norm_eps,
-                             s.l2norm_eps};
+    const gdn_shape shape = {s.hidden_size, s.num_k_heads,  s.head_k_dim,
+                             s.num_v_heads, s.head_v_dim,   s.conv_kernel,
+                             s.num_layers,  s.rms_norm_eps, s.l2norm_eps};
     gdn_options options = {};
     options.struct_size = sizeof options;
     must(api.open(&shape, &options, &engine_), "open");
@@ -135,12 +136,10 @@ void time_engine(const Shape& shape, const Timer& timer, int repeats, double flo
   });
   // A layer of 65 MB fits an L2 of 60 MB nearly: each measurement takes the next layer.
   const auto layer_of = [&](int i) { return i % shape.num_layers; };
-  const Times run = per_token_and_layer(timer, repeats, 1, [&](int i) {
-    engine.run(layer_of(i), tokens, h.data(), out.data());
-  });
-  const Times steps = per_token_and_layer(timer, repeats, 1, [&](int i) {
-    engine.steps(layer_of(i), tokens, h.data(), out.data());
-  });
+  const Times run = per_token_and_layer(
+      timer, repeats, 1, [&](int i) { engine.run(layer_of(i), tokens, h.data(), out.data()); });
+  const Times steps = per_token_and_layer(
+      timer, repeats, 1, [&](int i) { engine.steps(layer_of(i), tokens, h.data(), out.data()); });
   found.state(engine.why().empty(), "the engine serves every timed call", engine.why());
   if (!engine.why().empty()) return;
   FiguresTable table{"The engine, " + std::to_string(shape.num_layers) +
@@ -148,8 +147,8 @@ void time_engine(const Shape& shape, const Timer& timer, int repeats, double flo
                      {"call", "median", "fastest", "slowest", "GB/s", "of the byte floor"},
                      {}};
   const auto add = [&](const std::string& name, const Times& t) {
-    table.rows.push_back({name, t.median, t.fastest, t.slowest, layer_bytes / t.median * 1e-3,
-                          t.median / floor_us});
+    table.rows.push_back(
+        {name, t.median, t.fastest, t.slowest, layer_bytes / t.median * 1e-3, t.median / floor_us});
   };
   add("forward(32)", forward);
   add("32 × forward(1)", one);

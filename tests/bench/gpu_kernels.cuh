@@ -13,7 +13,8 @@
 #include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
-#include "tests/bench/gpu_arrays.cuh"
+#include "tests/bench/gpu_arrays.h"
+#include "tests/bench/gpu_timing.cuh"
 
 namespace gdn::gpu {
 
@@ -54,9 +55,7 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   const int64_t heads = s.num_v_heads;
   return {
       {"gemv_q4 qkv", projection(s.conv_dim(), hidden), true,
-       [](const Work& w) {
-         w.gemv_q4(w.l.qkv, w.t.h, w.t.qkv, w.s.conv_dim(), w.s.hidden_size);
-       }},
+       [](const Work& w) { w.gemv_q4(w.l.qkv, w.t.h, w.t.qkv, w.s.conv_dim(), w.s.hidden_size); }},
       {"gemv_q4 z", projection(s.v_dim(), hidden), true,
        [](const Work& w) { w.gemv_q4(w.l.z, w.t.h, w.t.z, w.s.v_dim(), w.s.hidden_size); }},
       {"gemv_f32 b", floats(heads * hidden + heads + hidden), false,
@@ -65,24 +64,15 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
        [](const Work& w) { w.gemv_f32(w.l.a, w.t.h, w.t.a, w.s.num_v_heads, w.s.hidden_size); }},
       {"gates", floats(6 * heads), false,
        [](const Work& w) {
-         w.queue<kernels::gates>(kernels::gates_shape(w.s.num_v_heads),
-                                 {{w.t.a},
-                                  {w.t.b},
-                                  {w.l.A_log},
-                                  {w.l.dt_bias},
-                                  {w.t.beta},
-                                  {w.t.g},
-                                  w.s.num_v_heads});
+         w.queue<kernels::gates>(
+             kernels::gates_shape(w.s.num_v_heads),
+             {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, w.s.num_v_heads});
        }},
       {"conv", floats(s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count()), false,
        [](const Work& w) {
-         w.queue<kernels::conv>(kernels::conv_shape(w.s.conv_dim(), w.s.conv_kernel),
-                                {{w.t.qkv},
-                                 {w.l.conv},
-                                 {w.l.history},
-                                 {w.t.conv},
-                                 w.s.conv_dim(),
-                                 w.s.conv_kernel});
+         w.queue<kernels::conv>(
+             kernels::conv_shape(w.s.conv_dim(), w.s.conv_kernel),
+             {{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, w.s.conv_dim(), w.s.conv_kernel});
        }},
       {"qk_norm", floats(4 * s.k_dim()), false,
        [](const Work& w) {

@@ -1,5 +1,5 @@
 // Time on a GPU: work recorded once as a graph, replayed many times, each replay between two
-// events. And the yardstick: a kernel that reads bytes and does nothing else.
+// events.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -82,37 +82,11 @@ class Timer {
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
-constexpr int read_threads = 256;
-constexpr int reads_at_once = 8;
-
-// Every 16 bytes once. The sum is kept only where it has one value of 2^32, so that nothing is
-// written and nothing can be left out.
-__global__ void __launch_bounds__(read_threads)
-    read_only(const uint4* __restrict__ from, uint64_t count, unsigned* never) {
-  const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
-  uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  unsigned sum = 0;
-  for (; i + (reads_at_once - 1) * step < count; i += reads_at_once * step) {
-    uint4 words[reads_at_once];
-#pragma unroll
-    for (int j = 0; j < reads_at_once; ++j) words[j] = __ldcs(from + i + j * step);
-#pragma unroll
-    for (int j = 0; j < reads_at_once; ++j) {
-      sum += words[j].x ^ words[j].y ^ words[j].z ^ words[j].w;
-    }
-  }
-  for (; i < count; i += step) {
-    const uint4 word = __ldcs(from + i);
-    sum += word.x ^ word.y ^ word.z ^ word.w;
-  }
-  if (sum == 0x9e3779b9U) *never = sum;
-}
-
-inline void queue_read(cudaStream_t stream, const void* from, uint64_t bytes, int blocks,
-                       unsigned* never) {
-  read_only<<<static_cast<unsigned>(blocks), read_threads, 0, stream>>>(
-      static_cast<const uint4*>(from), bytes / sizeof(uint4), never);
-  require(cudaGetLastError(), "read");
+template <class T>
+T* fresh(uint64_t count) {
+  void* memory = nullptr;
+  require(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
+  return static_cast<T*>(memory);
 }
 
 }  // namespace gdn::gpu

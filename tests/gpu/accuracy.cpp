@@ -25,7 +25,8 @@ struct Worst {
 Worst worst_of(const std::vector<TokenTensors>& seen, const std::vector<TokenExpectation>& want) {
   Worst worst;
   for (size_t t = 0; t < want.size(); ++t) {
-    if (t >= seen.size() || !seen[t].contains(Tensor::OUT)) return {{INFINITY, INFINITY}, t, INFINITY};
+    if (t >= seen.size() || !seen[t].contains(Tensor::OUT))
+      return {{INFINITY, INFINITY}, t, INFINITY};
     const Distance here = distance(seen[t].at(Tensor::OUT), want[t].at(Tensor::OUT).value);
     worst.rms = std::max(worst.rms, here.rms);
     if (here.largest <= worst.at.largest) continue;
@@ -55,8 +56,7 @@ Findings measure_accuracy(const Options& options) {
       {"source", "worst max|error| / max|value|", "at token", "worst RMS error / RMS value"},
       {}};
   const auto add = [&](const std::string& name, const Worst& worst) {
-    table.rows.push_back(
-        {name, worst.at.largest, static_cast<int64_t>(worst.token), worst.rms});
+    table.rows.push_back({name, worst.at.largest, static_cast<int64_t>(worst.token), worst.rms});
   };
   for (const std::string& name : {options.engine, std::string("twin")}) {
     const Lab lab(engine_or_exit(name));
@@ -67,8 +67,7 @@ Findings measure_accuracy(const Options& options) {
     if (name != options.engine) continue;
     found.state(run.conduct.holds() && worst.at.largest <= mark,
                 fmt::format("{}: max|error| / max|value| of OUT is at most {:.0e}", name, mark),
-                run.conduct.holds() ? fmt::format("{:.3g}", worst.at.largest)
-                                    : run.conduct.detail);
+                run.conduct.holds() ? fmt::format("{:.3g}", worst.at.largest) : run.conduct.detail);
   }
   add("the capture", worst_of(layer->seen, want));
   found.tables.push_back(std::move(table));

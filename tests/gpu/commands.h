@@ -14,15 +14,16 @@ namespace gdn::gpu {
 
 struct Options {
   std::string engine = "cuda";
-  std::string against = "simt";     // what its bits must be equal to
-  std::vector<std::string> paths;   // cases, captures, or the findings of other parts
-  int64_t cases = 240;              // to draw
+  std::string against = "simt";    // what its bits must be equal to
+  std::vector<std::string> paths;  // cases, captures, or the findings of other parts
+  int64_t cases = 240;             // to draw
   uint64_t seed = 1;
-  int64_t threads = 1;              // of this program; each has engines of its own
+  int64_t threads = 1;  // of this program; each has engines of its own
   int64_t layers = 48;
   int64_t tokens = 3;
-  bool whole_shape = false;         // that of Qwen3.5-27B, in place of small ones
-  std::string commit, markdown;     // of the report
+  bool whole_shape = false;      // that of Qwen3.5-27B, in place of small ones
+  bool independent = false;      // rows of the stack's weights have nothing in common
+  std::string commit, markdown;  // of the report
 };
 
 // The layer of Qwen3.5-27B, and a small one of the same proportions for the simulator.

@@ -43,8 +43,8 @@ std::vector<std::vector<double>> exact_outputs(const LayerWeights& weights, cons
     const Bounded o = value_of(recurrence.call({token}).front());
     const Bounded normed_o =
         value_of(gated_norm(o, value_of(projected[Tensor::Z]), weights.norm, shape, contract));
-    out.push_back(project(weights.out, normed_o, in.dialect.activation, contract.out_proj, contract)
-                      .value);
+    out.push_back(
+        project(weights.out, normed_o, in.dialect.activation, contract.out_proj, contract).value);
   }
   return out;
 }

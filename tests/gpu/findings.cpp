@@ -34,8 +34,8 @@ nlohmann::ordered_json json_of(const FiguresTable& table) {
 }  // namespace
 
 bool Findings::all_hold() const {
-  return !statements.empty() &&
-         std::all_of(statements.begin(), statements.end(), [](const Statement& s) { return s.holds; });
+  return !statements.empty() && std::all_of(statements.begin(), statements.end(),
+                                            [](const Statement& s) { return s.holds; });
 }
 
 std::string as_text(const Findings& findings) {

@@ -39,12 +39,12 @@ std::optional<LayerInputs> quantised(const LayerInputs& inputs, Quantised& tiles
   return q4;
 }
 
-constexpr Tensor shown[] = {Tensor::QKV, Tensor::Z, Tensor::B,    Tensor::A, Tensor::BETA,
-                            Tensor::G,   Tensor::CONV, Tensor::Q, Tensor::K, Tensor::S,
+constexpr Tensor shown[] = {Tensor::QKV, Tensor::Z,     Tensor::B,  Tensor::A, Tensor::BETA,
+                            Tensor::G,   Tensor::CONV,  Tensor::Q,  Tensor::K, Tensor::S,
                             Tensor::O,   Tensor::ONORM, Tensor::OUT};
 
-const std::vector<std::string> header = {"operator",      "tensor",      "first token, largest",
-                                         "first, RMS",    "last token, largest", "last, RMS"};
+const std::vector<std::string> header = {
+    "operator", "tensor", "first token, largest", "first, RMS", "last token, largest", "last, RMS"};
 
 template <class DistanceOf>
 FiguresTable table_of(std::string title, size_t tokens, DistanceOf distance_of) {
@@ -76,8 +76,9 @@ class Formats {
     const LayerRun run = lab_.run_layer(q4_);
     exact_q4_ = expect_global(q4_, lab_.contract());
     state_judged(found_,
-                 lab_.engine() + " with 4-bit weights is within the bound of the exact layer with "
-                                 "the decoded weights",
+                 lab_.engine() +
+                     " with 4-bit weights is within the bound of the exact layer with "
+                     "the decoded weights",
                  run, exact_q4_);
     if (run.seen.size() != tokens_) return;
     found_.tables.push_back(
@@ -100,8 +101,9 @@ class Formats {
     q8.dialect.activation = Dialect::Activation::q8_0;
     const LayerRun run = lab_.run_layer(q8);
     state_judged(found_,
-                 lab_.engine() + " with 4-bit weights and q8_0 activations is within the bound, "
-                                 "operator by operator",
+                 lab_.engine() +
+                     " with 4-bit weights and q8_0 activations is within the bound, "
+                     "operator by operator",
                  run, expect_local(q8, run.seen, lab_.contract()));
     if (run.seen.size() != tokens_) return;
     found_.tables.push_back(

@@ -48,7 +48,9 @@ class Judging {
   Findings findings() const {
     Findings found;
     found.state(!files_.empty(), "there are cases", fmt::format("{}", files_.size()));
-    FiguresTable table{"Invariants on " + engine_.name, {"invariant", "holds", "fails", "undecided or error", "does not apply"}, {}};
+    FiguresTable table{"Invariants on " + engine_.name,
+                       {"invariant", "holds", "fails", "undecided or error", "does not apply"},
+                       {}};
     for (const Invariant& invariant : registry()) {
       const auto counted = counts_.find(invariant.name);
       const Counts c = counted == counts_.end() ? Counts{} : counted->second;

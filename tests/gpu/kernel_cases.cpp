@@ -56,6 +56,10 @@ void KernelDevice::get(std::vector<float>& to, const float* from, size_t count) 
 
 namespace {
 
+unsigned size_of(unsigned threads, const LaunchShape& usual) {
+  return threads == usual_size ? usual.threads : threads;
+}
+
 std::vector<float> drawn(uint64_t seed, int64_t count, float scale = 1) {
   Rng rng(seed);
   std::vector<float> values;
@@ -79,12 +83,14 @@ std::vector<uint8_t> drawn_tiles(uint64_t seed, int64_t rows, int64_t cols) {
 
 std::vector<float> run_gemv_f32_of(KernelDevice& d, unsigned threads, int64_t rows, int64_t cols) {
   float* const y = d.fresh<float>(static_cast<size_t>(rows));
-  d.launch<kernels::GemvF32>(KernelId::gemv_f32, kernels::gemv_f32_shape(rows, cols, threads),
-                             {.w = {d.put(drawn(1, rows * cols))},
-                              .x = {d.put(drawn(2, cols))},
-                              .y = {y},
-                              .rows = rows,
-                              .cols = cols});
+  d.launch<kernels::GemvF32>(
+      KernelId::gemv_f32,
+      kernels::gemv_f32_shape(rows, cols, size_of(threads, kernels::gemv_f32_shape(rows, cols))),
+      {.w = {d.put(drawn(1, rows * cols))},
+       .x = {d.put(drawn(2, cols))},
+       .y = {y},
+       .rows = rows,
+       .cols = cols});
   std::vector<float> out;
   d.get(out, y, static_cast<size_t>(rows));
   return out;
@@ -101,12 +107,14 @@ std::vector<float> run_gemv_q4(KernelDevice& d, unsigned threads) {
   constexpr int64_t rows = 20;
   constexpr int64_t cols = 32 * 37;
   float* const y = d.fresh<float>(rows);
-  d.launch<kernels::GemvQ4>(KernelId::gemv_q4, kernels::gemv_q4_shape(rows, cols, threads),
-                            {.tiles = {d.put(drawn_tiles(3, rows, cols))},
-                             .x = {d.put(drawn(4, cols))},
-                             .y = {y},
-                             .rows = rows,
-                             .cols = cols});
+  d.launch<kernels::GemvQ4>(
+      KernelId::gemv_q4,
+      kernels::gemv_q4_shape(rows, cols, size_of(threads, kernels::gemv_q4_shape(rows, cols))),
+      {.tiles = {d.put(drawn_tiles(3, rows, cols))},
+       .x = {d.put(drawn(4, cols))},
+       .y = {y},
+       .rows = rows,
+       .cols = cols});
   std::vector<float> out;
   d.get(out, y, rows);
   return out;
@@ -115,9 +123,10 @@ std::vector<float> run_gemv_q4(KernelDevice& d, unsigned threads) {
 std::vector<float> run_q8_activations(KernelDevice& d, unsigned threads) {
   constexpr int64_t count = 32 * 11;
   float* const y = d.fresh<float>(count);
-  d.launch<kernels::Q8Activations>(KernelId::q8_activations,
-                                   kernels::q8_activations_shape(count, threads),
-                                   {.x = {d.put(drawn(5, count))}, .y = {y}, .count = count});
+  d.launch<kernels::Q8Activations>(
+      KernelId::q8_activations,
+      kernels::q8_activations_shape(count, size_of(threads, kernels::q8_activations_shape(count))),
+      {.x = {d.put(drawn(5, count))}, .y = {y}, .count = count});
   std::vector<float> out;
   d.get(out, y, count);
   return out;
@@ -127,11 +136,10 @@ std::vector<float> run_dequant(KernelDevice& d, unsigned threads) {
   constexpr int64_t rows = 12;
   constexpr int64_t cols = 96;
   float* const y = d.fresh<float>(rows * cols);
-  d.launch<kernels::Dequant>(KernelId::dequant, kernels::dequant_shape(rows, cols, threads),
-                             {.tiles = {d.put(drawn_tiles(6, rows, cols))},
-                              .out = {y},
-                              .rows = rows,
-                              .cols = cols});
+  d.launch<kernels::Dequant>(
+      KernelId::dequant,
+      kernels::dequant_shape(rows, cols, size_of(threads, kernels::dequant_shape(rows, cols))),
+      {.tiles = {d.put(drawn_tiles(6, rows, cols))}, .out = {y}, .rows = rows, .cols = cols});
   std::vector<float> out;
   d.get(out, y, rows * cols);
   return out;
@@ -141,14 +149,15 @@ std::vector<float> run_gates(KernelDevice& d, unsigned threads) {
   constexpr int64_t count = 75;
   float* const beta = d.fresh<float>(count);
   float* const g = d.fresh<float>(count);
-  d.launch<kernels::Gates>(KernelId::gates, kernels::gates_shape(count, threads),
-                           {.a = {d.put(drawn(7, count, 40))},
-                            .b = {d.put(drawn(8, count, 40))},
-                            .A_log = {d.put(drawn(9, count, 3))},
-                            .dt_bias = {d.put(drawn(10, count))},
-                            .beta = {beta},
-                            .g = {g},
-                            .count = count});
+  d.launch<kernels::Gates>(
+      KernelId::gates, kernels::gates_shape(count, size_of(threads, kernels::gates_shape(count))),
+      {.a = {d.put(drawn(7, count, 40))},
+       .b = {d.put(drawn(8, count, 40))},
+       .A_log = {d.put(drawn(9, count, 3))},
+       .dt_bias = {d.put(drawn(10, count))},
+       .beta = {beta},
+       .g = {g},
+       .count = count});
   std::vector<float> out;
   d.get(out, beta, count);
   d.get(out, g, count);
@@ -163,13 +172,15 @@ std::vector<float> run_conv(KernelDevice& d, unsigned threads) {
     const auto history_count = static_cast<size_t>((taps - 1) * channels);
     float* const history =
         taps == 1 ? nullptr : d.put(drawn(11, static_cast<int64_t>(history_count)));
-    d.launch<kernels::Conv>(KernelId::conv, kernels::conv_shape(channels, taps, threads),
-                            {.x = {d.put(drawn(12, channels, 4))},
-                             .weight = {d.put(drawn(13, channels * taps))},
-                             .history = {history},
-                             .y = {y},
-                             .channels = channels,
-                             .taps = taps});
+    d.launch<kernels::Conv>(
+        KernelId::conv,
+        kernels::conv_shape(channels, taps, size_of(threads, kernels::conv_shape(channels, taps))),
+        {.x = {d.put(drawn(12, channels, 4))},
+         .weight = {d.put(drawn(13, channels * taps))},
+         .history = {history},
+         .y = {y},
+         .channels = channels,
+         .taps = taps});
     d.get(out, y, channels);
     if (taps > 1) d.get(out, history, history_count);
   }
@@ -181,15 +192,17 @@ std::vector<float> run_qk_norm(KernelDevice& d, unsigned threads) {
   constexpr int64_t dim = 45;
   float* const q = d.fresh<float>(heads * dim);
   float* const k = d.fresh<float>(heads * dim);
-  d.launch<kernels::QkNorm>(KernelId::qk_norm, kernels::qk_norm_shape(heads, dim, threads),
-                            {.q = {d.put(drawn(14, heads * dim))},
-                             .k = {d.put(drawn(15, heads * dim))},
-                             .q_normed = {q},
-                             .k_normed = {k},
-                             .k_heads = heads,
-                             .head_dim = dim,
-                             .eps = 1e-6F,
-                             .q_scale = kernels::q_scale_of(dim)});
+  d.launch<kernels::QkNorm>(
+      KernelId::qk_norm,
+      kernels::qk_norm_shape(heads, dim, size_of(threads, kernels::qk_norm_shape(heads, dim))),
+      {.q = {d.put(drawn(14, heads * dim))},
+       .k = {d.put(drawn(15, heads * dim))},
+       .q_normed = {q},
+       .k_normed = {k},
+       .k_heads = heads,
+       .head_dim = dim,
+       .eps = 1e-6F,
+       .q_scale = kernels::q_scale_of(dim)});
   std::vector<float> out;
   d.get(out, q, heads * dim);
   d.get(out, k, heads * dim);
@@ -200,15 +213,17 @@ std::vector<float> run_gated_norm(KernelDevice& d, unsigned threads) {
   constexpr int64_t heads = 7;
   constexpr int64_t dim = 45;
   float* const y = d.fresh<float>(heads * dim);
-  d.launch<kernels::GatedNorm>(KernelId::gated_norm,
-                               kernels::gated_norm_shape(heads, dim, threads),
-                               {.o = {d.put(drawn(16, heads * dim))},
-                                .z = {d.put(drawn(17, heads * dim, 6))},
-                                .w = {d.put(drawn(18, dim))},
-                                .y = {y},
-                                .heads = heads,
-                                .head_dim = dim,
-                                .eps = 1e-6F});
+  d.launch<kernels::GatedNorm>(
+      KernelId::gated_norm,
+      kernels::gated_norm_shape(heads, dim,
+                                size_of(threads, kernels::gated_norm_shape(heads, dim))),
+      {.o = {d.put(drawn(16, heads * dim))},
+       .z = {d.put(drawn(17, heads * dim, 6))},
+       .w = {d.put(drawn(18, dim))},
+       .y = {y},
+       .heads = heads,
+       .head_dim = dim,
+       .eps = 1e-6F});
   std::vector<float> out;
   d.get(out, y, heads * dim);
   return out;
@@ -223,7 +238,9 @@ std::vector<float> run_delta_rule_of(KernelDevice& d, unsigned threads, int64_t 
   float* const S = d.put(drawn(19, static_cast<int64_t>(state_count)));
   float* const o = d.fresh<float>(o_count);
   d.launch<kernels::DeltaRule>(
-      KernelId::delta_rule, kernels::delta_rule_shape(v_heads, kd, vd, threads),
+      KernelId::delta_rule,
+      kernels::delta_rule_shape(v_heads, kd, vd,
+                                size_of(threads, kernels::delta_rule_shape(v_heads, kd, vd))),
       {.q = {d.put(drawn(20, k_heads * kd, 0.1F))},
        .k = {d.put(drawn(21, k_heads * kd, 0.1F))},
        .v = {d.put(drawn(22, v_heads * vd))},
@@ -273,7 +290,7 @@ constexpr int64_t view_count = 4 * 7 * 8;
 
 LaunchShape strided_shape(unsigned threads) {
   LaunchShape shape = kernels::strided_shape(view_count);
-  shape.threads = threads;
+  shape.threads = size_of(threads, shape);
   return shape;
 }
 
@@ -301,17 +318,17 @@ std::vector<float> run_scatter(KernelDevice& d, unsigned threads) {
 
 const std::vector<KernelCase>& kernel_cases() {
   static const std::vector<KernelCase> cases = {
-      {"gemv_f32", {128, 256}, run_gemv_f32},
-      {"gemv_q4", {128, 256}, run_gemv_q4},
-      {"q8_activations", {128, 32, 64, 256}, run_q8_activations},
-      {"dequant", {128, 32, 96, 256}, run_dequant},
-      {"gates", {32, 64, 128, 256}, run_gates},
-      {"conv", {64, 32, 96, 256}, run_conv},
-      {"qk_norm", {32, 64, 128, 256}, run_qk_norm},
-      {"delta_rule", {128, 32, 64, 256}, run_delta_rule},
-      {"gated_norm", {32, 64, 128, 256}, run_gated_norm},
-      {"gather", {128, 32, 256}, run_gather},
-      {"scatter", {128, 32, 256}, run_scatter},
+      {"gemv_f32", {usual_size, 128, 256}, run_gemv_f32},
+      {"gemv_q4", {usual_size, 128, 256}, run_gemv_q4},
+      {"q8_activations", {usual_size, 32, 64, 256}, run_q8_activations},
+      {"dequant", {usual_size, 32, 96, 256}, run_dequant},
+      {"gates", {usual_size, 64, 128, 256}, run_gates},
+      {"conv", {usual_size, 32, 96, 256}, run_conv},
+      {"qk_norm", {usual_size, 64, 128, 256}, run_qk_norm},
+      {"delta_rule", {usual_size, 32, 64, 256}, run_delta_rule},
+      {"gated_norm", {usual_size, 64, 128, 256}, run_gated_norm},
+      {"gather", {usual_size, 32, 256}, run_gather},
+      {"scatter", {usual_size, 32, 256}, run_scatter},
   };
   return cases;
 }

@@ -44,9 +44,12 @@ class KernelDevice {
   std::vector<void*> held_;
 };
 
+// In place of a number of threads: as many as the engine launches.
+inline constexpr unsigned usual_size = 0;
+
 struct KernelCase {
   std::string name;
-  std::vector<unsigned> threads;  // sizes of block that it takes; the first is the engine's
+  std::vector<unsigned> threads;  // sizes of block that it takes; the first is usual_size
   std::vector<float> (*run)(KernelDevice& device, unsigned threads);  // its outputs
 };
 

@@ -13,21 +13,22 @@ Findings check_launches(const Options& options) {
   KernelDevice device(options.engine);
   const bool compares = options.against != options.engine && options.against != "none";
   Findings found;
-  FiguresTable table{"Kernels in every size of block", {"kernel", "threads", "numbers", "equal"}, {}};
+  FiguresTable table{
+      "Kernels in every size of block", {"kernel", "threads", "numbers", "equal"}, {}};
   for (const KernelCase& kernel : kernel_cases()) {
     const std::vector<float> first = kernel.run(device, kernel.threads.front());
-    std::string sizes;
+    std::string sizes = "the engine's";
     Verdict all = claim(!first.empty(), "no numbers");
     for (const unsigned threads : kernel.threads) {
-      sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", threads);
+      if (threads != usual_size) sizes += fmt::format(", {}", threads);
       all = both(std::move(all), same_bits(fmt::format("{} with {} threads", kernel.name, threads),
                                            kernel.run(device, threads), first));
     }
     if (compares) {
       KernelDevice other(options.against);
-      all = both(std::move(all),
-                 same_bits(fmt::format("{} against {}", kernel.name, options.against), first,
-                           kernel.run(other, kernel.threads.front())));
+      all =
+          both(std::move(all), same_bits(fmt::format("{} against {}", kernel.name, options.against),
+                                         first, kernel.run(other, kernel.threads.front())));
     }
     table.rows.push_back({kernel.name, sizes, static_cast<int64_t>(first.size()),
                           std::string(all.holds() ? "yes" : "no")});

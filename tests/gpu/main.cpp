@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "ci/exit_status.h"
 #include "ci/files.h"
@@ -105,6 +105,7 @@ int run(int count, char** arguments) {
     sub->add_option("--layers", options.layers, "in the stack");
     sub->add_option("--tokens", options.tokens, "in a sequence");
     sub->add_flag("--whole-shape", options.whole_shape, "the layer of Qwen3.5-27B");
+    sub->add_flag("--independent", options.independent, "no common part in rows of the stack");
     sub->add_option("--json", json, "where to write the findings");
     sub->callback([&status, &options, &json, &part] { status = run_part(part, options, json); });
   }

@@ -45,8 +45,8 @@ class Replays {
   }
 
   void add_to(Findings& found) {
-    const std::string of = fmt::format("{}, hidden {}", name_of(case_.weights),
-                                       case_.shape.hidden_size);
+    const std::string of =
+        fmt::format("{}, hidden {}", name_of(case_.weights), case_.shape.hidden_size);
     one_layer(found, of);
     found.state(true, "digest of " + of, fmt::format("{:016x}", digest_));
   }

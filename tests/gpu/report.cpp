@@ -130,9 +130,11 @@ int write_report(const Options& options, const std::string& json) {
       continue;
     }
     ordered_json part = ordered_json::parse(text_of(path), nullptr, false);
-    const bool complete = part.is_object() && part.contains("statements") && part.contains("tables");
+    const bool complete =
+        part.is_object() && part.contains("statements") && part.contains("tables");
     if (complete) parts.push_back(std::move(part));
-    if (!complete) statements.push_back({{"text", path}, {"holds", false}, {"detail", "unreadable"}});
+    if (!complete)
+      statements.push_back({{"text", path}, {"holds", false}, {"detail", "unreadable"}});
   }
   int64_t holding = 0;
   int64_t failing = 0;
@@ -141,9 +143,9 @@ int write_report(const Options& options, const std::string& json) {
   };
   count(statements);
   for (const ordered_json& part : parts) count(part["statements"]);
-  const ordered_json report = {{"version", 1},         {"facts", facts},
-                               {"holding", holding},   {"failing", failing},
-                               {"statements", statements}, {"parts", parts}};
+  const ordered_json report = {
+      {"version", 1},       {"facts", facts},           {"holding", holding},
+      {"failing", failing}, {"statements", statements}, {"parts", parts}};
   std::string why = write_whole(json, report.dump(1) + "\n");
   if (why.empty() && !options.markdown.empty()) {
     const std::filesystem::path folder = options.markdown;

@@ -51,10 +51,9 @@ class Comparison {
 
   Findings findings() const {
     Findings found;
-    FiguresTable table{
-        fmt::format("Bits of {} and {}", got_.name, want_.name),
-        {"case", "cases", "served", "numbers compared", "cases that differ"},
-        {}};
+    FiguresTable table{fmt::format("Bits of {} and {}", got_.name, want_.name),
+                       {"case", "cases", "served", "numbers compared", "cases that differ"},
+                       {}};
     Compared all;
     for (const auto& [kind, c] : by_kind_) {
       table.rows.push_back({kind, c.cases, c.served, c.elements, c.different});
@@ -65,11 +64,11 @@ class Comparison {
     }
     table.rows.push_back({"all", all.cases, all.served, all.elements, all.different});
     found.tables.push_back(std::move(table));
-    found.state(all.different == 0 && all.elements > 0,
-                fmt::format("{} and {} give equal bits in every observation", got_.name,
-                            want_.name),
-                fmt::format("{} of {} cases differ, {} numbers compared", all.different, all.cases,
-                            all.elements));
+    found.state(
+        all.different == 0 && all.elements > 0,
+        fmt::format("{} and {} give equal bits in every observation", got_.name, want_.name),
+        fmt::format("{} of {} cases differ, {} numbers compared", all.different, all.cases,
+                    all.elements));
     if (!options_.whole_shape) state_coverage(found, all);
     found.notes = differences_;
     return found;

@@ -23,6 +23,7 @@ class Stack {
   Stack(const EngineSource& source, const Shape& shape, const Options& options, Findings& found)
       : shape_(shape),
         tokens_(options.tokens),
+        coherent_(!options.independent),
         f32_(source, shape, false),
         q4_(source, shape, true),
         found_(found) {
@@ -45,7 +46,7 @@ class Stack {
     for (int64_t l = 0; l <= last; ++l) {
       // The last layer is the first again.
       const bool again = l == last && l > 0;
-      StackLayer layer = stack_layer(shape_, seed, again ? 0 : l);
+      StackLayer layer = stack_layer(shape_, coherent_, seed, again ? 0 : l);
       if (again) layer.scale_norm(first_exponent);
       exact = exact_outputs(layer.f32_view(shape_), shape_, exact);
       if (!again) {
@@ -76,9 +77,9 @@ class Stack {
       const Distance here = distance(q4[t][last], decoded_[last][t]);
       if (!(here.largest <= worst.largest)) worst = here;
     }
-    found_.state(std::isfinite(worst.largest), "the outputs of the stack are finite",
-                 fmt::format("rounding of 4-bit weights after {} layers: {:.3g}", last + 1,
-                             worst.largest));
+    found_.state(
+        std::isfinite(worst.largest), "the outputs of the stack are finite",
+        fmt::format("rounding of 4-bit weights after {} layers: {:.3g}", last + 1, worst.largest));
   }
 
   // On the engine with 4-bit weights.
@@ -132,7 +133,8 @@ class Stack {
   }
 
   void add_growth(size_t t, const Outputs& f32, const Outputs& q4) {
-    FiguresTable table{fmt::format("OUT through the layers of forward, token {}", t),
+    FiguresTable table{fmt::format("OUT through the layers of forward, token {}, {} rows", t,
+                                   coherent_ ? "coherent" : "independent"),
                        {"layers", "rounding, f32: largest", "RMS", "rounding, 4-bit: largest",
                         "RMS", "quantisation: largest", "RMS"},
                        {}};
@@ -143,8 +145,8 @@ class Stack {
       const Distance a = distance(f32[t][l], exact_[l][t]);
       const Distance b = distance(q4[t][l], decoded_[l][t]);
       const Distance c = distance(q4[t][l], exact_[l][t]);
-      table.rows.push_back({static_cast<int64_t>(count), a.largest, a.rms, b.largest, b.rms,
-                            c.largest, c.rms});
+      table.rows.push_back(
+          {static_cast<int64_t>(count), a.largest, a.rms, b.largest, b.rms, c.largest, c.rms});
     }
     found_.tables.push_back(std::move(table));
   }
@@ -161,6 +163,7 @@ class Stack {
 
   Shape shape_;
   int64_t tokens_;
+  bool coherent_;
   StackEngine f32_, q4_;
   Findings& found_;
   std::vector<std::vector<float>> h_;

@@ -14,12 +14,15 @@
 namespace gdn::gpu {
 namespace {
 
-// Numbers uniform in [-1, 1) have a mean square of 1/3: rows of norm 1 to 2 / sqrt 2, nearly.
-std::vector<float> matrix(WeightRule rule, uint64_t number, int64_t rows, int64_t cols) {
-  rule.scale = std::ldexp(1.0, -static_cast<int>(std::lround(
-                                   std::log2(std::sqrt(static_cast<double>(cols) / 3)))));
+// Numbers uniform in [-s, s), s a power of two, have a root of mean squares of s / sqrt 3.
+std::vector<float> matrix(WeightRule rule, bool coherent, uint64_t number, int64_t rows,
+                          int64_t cols) {
+  const double root = std::sqrt(static_cast<double>(cols));
+  rule.scale = std::exp2(-std::round(std::log2(root / std::sqrt(3.0))));
   std::vector<float> weights(static_cast<size_t>(rows * cols));
   generate_weights(rule, number, weights);
+  const auto mean = static_cast<float>(coherent ? 1 / root : 0);
+  for (float& w : weights) w += mean;
   return weights;
 }
 
@@ -56,22 +59,23 @@ void StackLayer::scale_norm(int exponent) {
   for (float& x : numbers.norm) x = std::ldexp(x, exponent);
 }
 
-StackLayer stack_layer(const Shape& s, uint64_t seed, int64_t layer) {
+StackLayer stack_layer(const Shape& s, bool coherent, uint64_t seed, int64_t layer) {
   const Rng rng = Rng(seed).stream("layer " + std::to_string(layer));
   WeightRule rule;
   rule.base = Rng(rng).next();
   StackLayer made;
   LayerNumbers& n = made.numbers;
-  n.qkv = matrix(rule, 0, s.conv_dim(), s.hidden_size);
-  n.z = matrix(rule, 1, s.v_dim(), s.hidden_size);
-  n.out = matrix(rule, 2, s.hidden_size, s.v_dim());
-  n.b = matrix(rule, 3, s.num_v_heads, s.hidden_size);
-  n.a = matrix(rule, 4, s.num_v_heads, s.hidden_size);
+  n.qkv = matrix(rule, coherent, 0, s.conv_dim(), s.hidden_size);
+  n.z = matrix(rule, coherent, 1, s.v_dim(), s.hidden_size);
+  n.out = matrix(rule, coherent, 2, s.hidden_size, s.v_dim());
+  n.b = matrix(rule, coherent, 3, s.num_v_heads, s.hidden_size);
+  n.a = matrix(rule, coherent, 4, s.num_v_heads, s.hidden_size);
   n.qkv_tiles = quantised(n.qkv, s.conv_dim(), s.hidden_size);
   n.z_tiles = quantised(n.z, s.v_dim(), s.hidden_size);
   n.out_tiles = quantised(n.out, s.hidden_size, s.v_dim());
   n.conv.resize(static_cast<size_t>(s.conv_dim() * s.conv_kernel));
   generate_weights(rule, 5, n.conv);
+  for (float& x : n.conv) x = coherent ? (1 + x) / 2 : x;
   Recipe recipe;
   recipe.horizon_tokens = 64;
   n.A_log = draw_A_log(recipe, rng.stream("A_log"), s.num_v_heads);
@@ -165,8 +169,7 @@ std::vector<std::vector<float>> StackEngine::forward(const std::vector<std::vect
 }
 
 std::vector<float> StackEngine::read(int64_t layer, gdn_tensor tensor) {
-  const auto count =
-      static_cast<size_t>(element_count(static_cast<Tensor>(tensor), shape_));
+  const auto count = static_cast<size_t>(element_count(static_cast<Tensor>(tensor), shape_));
   std::vector<float> values(count);
   if (usable()) {
     must(api_.read(engine_, layer, tensor, values.data(), static_cast<int64_t>(count), nullptr),

@@ -1,16 +1,14 @@
-// The arrays of a stack of layers of one shape on a GPU, filled with random numbers: what the
-// kernels are timed on, one layer after the other, so that every launch finds its weights cold.
-#pragma once
+// Filling arrays on the GPU, and the arrays of a layer and of a token.
+#include "tests/bench/gpu_arrays.h"
 
-#include <cstdint>
-#include <vector>
+#include <algorithm>
 
-#include "reference/shape.h"
 #include "tests/bench/gpu_timing.cuh"
 
 namespace gdn::gpu {
+namespace {
 
-__device__ inline uint64_t mixed(uint64_t z) {
+__device__ uint64_t mixed(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
   return z ^ (z >> 31);
@@ -36,16 +34,11 @@ __global__ void fill_tiles(uint32_t* to, uint64_t words, uint64_t seed) {
   }
 }
 
-inline constexpr unsigned fill_blocks = 2048;
+constexpr unsigned fill_blocks = 2048;
 
-template <class T>
-T* fresh(uint64_t count) {
-  void* memory = nullptr;
-  require(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
-  return static_cast<T*>(memory);
-}
+}  // namespace
 
-inline float* random_floats(int64_t count, uint64_t seed, float scale = 1) {
+float* random_floats(int64_t count, uint64_t seed, float scale) {
   const auto size = static_cast<uint64_t>(count);
   float* const to = fresh<float>(size);
   fill_floats<<<fill_blocks, 256>>>(to, size, seed << 40, scale);
@@ -53,11 +46,13 @@ inline float* random_floats(int64_t count, uint64_t seed, float scale = 1) {
   return to;
 }
 
-inline uint64_t tile_bytes(int64_t rows, int64_t cols) {
+uint64_t tile_bytes(int64_t rows, int64_t cols) {
   return static_cast<uint64_t>(rows * (cols / 32) * 18);
 }
 
-inline uint8_t* random_tiles(int64_t rows, int64_t cols, uint64_t seed) {
+namespace {
+
+uint8_t* random_tiles(int64_t rows, int64_t cols, uint64_t seed) {
   const uint64_t bytes = tile_bytes(rows, cols);
   uint8_t* const to = fresh<uint8_t>(bytes);
   fill_tiles<<<fill_blocks, 256>>>(reinterpret_cast<uint32_t*>(to), bytes / 4, seed << 40);
@@ -65,13 +60,9 @@ inline uint8_t* random_tiles(int64_t rows, int64_t cols, uint64_t seed) {
   return to;
 }
 
-struct LayerArrays {
-  uint8_t *qkv, *z, *out;                        // tiles
-  float *b, *a, *conv, *A_log, *dt_bias, *norm;  // weights
-  float *S, *history;
-};
+}  // namespace
 
-inline LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
+LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
   const uint64_t seed = 16 * (layer + 1);
   LayerArrays arrays = {};
   arrays.qkv = random_tiles(s.conv_dim(), s.hidden_size, seed);
@@ -88,24 +79,17 @@ inline LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
   return arrays;
 }
 
-inline void free_layer(const LayerArrays& l) {
-  for (void* const memory : {static_cast<void*>(l.qkv), static_cast<void*>(l.z),
-                             static_cast<void*>(l.out), static_cast<void*>(l.b),
-                             static_cast<void*>(l.a), static_cast<void*>(l.conv),
-                             static_cast<void*>(l.A_log), static_cast<void*>(l.dt_bias),
-                             static_cast<void*>(l.norm), static_cast<void*>(l.S),
-                             static_cast<void*>(l.history)}) {
+void free_layer(const LayerArrays& l) {
+  for (void* const memory :
+       {static_cast<void*>(l.qkv), static_cast<void*>(l.z), static_cast<void*>(l.out),
+        static_cast<void*>(l.b), static_cast<void*>(l.a), static_cast<void*>(l.conv),
+        static_cast<void*>(l.A_log), static_cast<void*>(l.dt_bias), static_cast<void*>(l.norm),
+        static_cast<void*>(l.S), static_cast<void*>(l.history)}) {
     require(cudaFree(memory), "cudaFree");
   }
 }
 
-// What one token has between the operators; shared by all layers, as in an engine that does not
-// observe.
-struct TokenArrays {
-  float *h, *qkv, *z, *a, *b, *beta, *g, *conv, *q, *k, *o, *normed, *rounded, *out;
-};
-
-inline TokenArrays token_arrays(const Shape& s) {
+TokenArrays token_arrays(const Shape& s) {
   TokenArrays t = {};
   t.h = random_floats(s.hidden_size, 1);
   t.qkv = random_floats(s.conv_dim(), 2);
