@@ -172,12 +172,14 @@ void with_other_blocks(KernelId kernel, LaunchShape& shape, void* params) {
   }
 }
 
-// All that two layers hold after some tokens.
-std::vector<std::vector<uint32_t>> run_of(host::MakeBackend device, bool other_blocks) {
+// All that two layers hold after some tokens; `change` is made to the watch before they are
+// recorded.
+std::vector<std::vector<uint32_t>> run_of(
+    host::MakeBackend device, const std::function<void()>& change = [] {}) {
   gdn_options options = testing::observing();
   options.q8_activations = 1;
   const auto engine = watched(testing::small_shape(), options, device);
-  if (other_blocks) watch().spoil = with_other_blocks;
+  change();
   engine->load(0, 1);
   engine->load_small(1, 2);
   EXPECT_EQ(engine->api.pool_init(engine->handle, engine->projections_bytes()), GDN_OK);
@@ -209,7 +211,15 @@ std::vector<std::string> engines_of_kernels() {
 class HostLaunches : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(HostLaunches, AnotherBlockSizeChangesNoBit) {
-  EXPECT_EQ(run_of(device_of(GetParam()), true), run_of(host::make_simt, false));
+  EXPECT_EQ(run_of(device_of(GetParam()), [] { watch().spoil = with_other_blocks; }),
+            run_of(host::make_simt));
+}
+
+// The simulator runs lanes as early as they may; here they run as late as they may. What reads
+// something too early, or is overwritten too early, gives other bits or an uninitialised read.
+TEST_P(HostLaunches, RunningLanesLateChangesNoBit) {
+  EXPECT_EQ(run_of(device_of(GetParam()), [] { watch().lanes_run_late = true; }),
+            run_of(host::make_simt));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, HostLaunches, ::testing::ValuesIn(engines_of_kernels()),

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cinttypes>
 
 #include "device/host/kernel_table.h"
@@ -78,6 +79,8 @@ class CudaBackend final : public Backend {
   Status launch(KernelId id, const LaunchShape& shape, const void* params,
                 size_t params_bytes) override;
   Status synchronise() override;
+  Status switch_to(Lane lane) override;
+  Status join(Lane lane) override;
 
   Status begin_capture() override;
   Status end_capture(std::unique_ptr<Graph>* graph) override;
@@ -89,13 +92,22 @@ class CudaBackend final : public Backend {
 
   BackendOptions options_;
   int device_;
+  // Of each lane; `stream_` is that of the lane at hand. The event of a lane marks how far the main
+  // one had come, then how far that lane has.
+  std::array<cudaStream_t, lane_count> lanes_ = {};
+  std::array<cudaEvent_t, lane_count> events_ = {};
   cudaStream_t stream_ = nullptr;
   bool capturing_ = false;
 };
 
 CudaBackend::~CudaBackend() {
   const OnDevice here(device_);
-  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  for (const cudaEvent_t event : events_) {
+    if (event != nullptr) cudaEventDestroy(event);
+  }
+  for (const cudaStream_t lane : lanes_) {
+    if (lane != nullptr) cudaStreamDestroy(lane);
+  }
 }
 
 Status CudaBackend::open() {
@@ -111,8 +123,14 @@ Status CudaBackend::open() {
                    "%s has compute capability %d.%d, for which this program has no code: %s",
                    properties.name, properties.major, properties.minor, cudaGetErrorString(error));
   }
-  return status_of(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                   "cudaStreamCreateWithFlags");
+  for (size_t i = 0; i < lane_count; ++i) {
+    error = cudaStreamCreateWithFlags(&lanes_[i], cudaStreamNonBlocking);
+    if (error != cudaSuccess) return status_of(error, "cudaStreamCreateWithFlags");
+    error = cudaEventCreateWithFlags(&events_[i], cudaEventDisableTiming);
+    if (error != cudaSuccess) return status_of(error, "cudaEventCreateWithFlags");
+  }
+  stream_ = lanes_[0];
+  return {};
 }
 
 // An error that a plain call still meets after it was taken note of has poisoned the context.
@@ -198,6 +216,24 @@ Status CudaBackend::synchronise() {
   return status_of(cudaStreamSynchronize(stream_), "waiting for the GPU");
 }
 
+Status CudaBackend::switch_to(Lane lane) {
+  const OnDevice here(device_);
+  const auto i = static_cast<size_t>(lane);
+  stream_ = lanes_[i];
+  if (lane == Lane::main) return {};
+  const cudaError_t error = cudaEventRecord(events_[i], lanes_[0]);
+  if (error != cudaSuccess) return status_of(error, "cudaEventRecord");
+  return status_of(cudaStreamWaitEvent(stream_, events_[i], 0), "cudaStreamWaitEvent");
+}
+
+Status CudaBackend::join(Lane lane) {
+  const OnDevice here(device_);
+  const auto i = static_cast<size_t>(lane);
+  const cudaError_t error = cudaEventRecord(events_[i], lanes_[i]);
+  if (error != cudaSuccess) return status_of(error, "cudaEventRecord");
+  return status_of(cudaStreamWaitEvent(lanes_[0], events_[i], 0), "cudaStreamWaitEvent");
+}
+
 Status CudaBackend::begin_capture() {
   const OnDevice here(device_);
   const cudaError_t error = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
@@ -208,6 +244,7 @@ Status CudaBackend::begin_capture() {
 Status CudaBackend::end_capture(std::unique_ptr<Graph>* graph) {
   const OnDevice here(device_);
   cudaGraph_t recorded = nullptr;
+  stream_ = lanes_[0];
   cudaError_t error = cudaStreamEndCapture(stream_, &recorded);
   capturing_ = false;
   if (error != cudaSuccess) return status_of(error, "cudaStreamEndCapture");

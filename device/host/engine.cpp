@@ -63,7 +63,8 @@ const float* Engine::queue_rounded(const float* x, int64_t count) {
   return rounded_.data();
 }
 
-// One token; h may be OUT of another layer, and of this one where layers share their tensors.
+// One token; h may be OUT of another layer, and of this one where layers share their tensors. z,
+// and b, a and the gates, run beside qkv, the conv and qk_norm, which read nothing of theirs.
 void Engine::queue_layer(const Layer& l, const float* h) {
   Backend& backend = *backend_;
   const gdn_shape& s = shape_;
@@ -72,12 +73,15 @@ void Engine::queue_layer(const Layer& l, const float* h) {
     return {s.num_v_heads, s.hidden_size, w.data(), nullptr};
   };
   const float* const x = queue_rounded(h, s.hidden_size);
-  queue_projection(backend, l.qkv.matrix(sizes_.conv_dim, s.hidden_size), x, t.at(GDN_QKV));
+  must(backend.switch_to(Lane::second));
   queue_projection(backend, l.z.matrix(sizes_.v_dim, s.hidden_size), x, t.at(GDN_Z));
+  must(backend.switch_to(Lane::third));
   queue_projection(backend, small(l.b), x, t.at(GDN_B));
   queue_projection(backend, small(l.a), x, t.at(GDN_A));
   queue_gates(backend, s.num_v_heads, t.at(GDN_A), t.at(GDN_B), l.A_log.data(), l.dt_bias.data(),
               t.at(GDN_BETA), t.at(GDN_G));
+  must(backend.switch_to(Lane::main));
+  queue_projection(backend, l.qkv.matrix(sizes_.conv_dim, s.hidden_size), x, t.at(GDN_QKV));
   queue_conv(backend, sizes_.conv_dim, s.conv_kernel, t.at(GDN_QKV), l.conv.data(),
              l.now.history.data(), t.at(GDN_CONV));
   queue_qk_norm(backend, {.heads = s.num_k_heads,
@@ -88,6 +92,7 @@ void Engine::queue_layer(const Layer& l, const float* h) {
                           .k = t.at(GDN_CONV) + sizes_.k_dim,
                           .q_normed = t.at(GDN_Q),
                           .k_normed = t.at(GDN_K)});
+  must(backend.join(Lane::third));
   queue_delta_rule(backend, {.shape = s,
                              .q = t.at(GDN_Q),
                              .k = t.at(GDN_K),
@@ -97,6 +102,7 @@ void Engine::queue_layer(const Layer& l, const float* h) {
                              .beta = t.at(GDN_BETA),
                              .S = l.now.S.data(),
                              .o = t.at(GDN_O)});
+  must(backend.join(Lane::second));
   queue_gated_norm(backend, s, t.at(GDN_O), t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
   queue_projection(backend, l.out.matrix(s.hidden_size, sizes_.v_dim),
                    queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT));
