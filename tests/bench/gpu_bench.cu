@@ -198,7 +198,7 @@ class Bench {
         time_read(layers_.size(), tiles_bytes_, [&](size_t l) { return layers_[l].qkv; });
     const double bytes_a_us = static_cast<double>(tiles_bytes_) * layers / read.median;
     floor_us_ = layer_bytes_ / bytes_a_us;
-    FiguresTable table{"A layer, all kernels of all layers in one graph",
+    FiguresTable table{"A layer, all kernels of all layers one after the other in one graph",
                        {"what", "MB", "µs a layer", "GB/s", "of the byte floor"},
                        {}};
     const double us = whole.median / layers;

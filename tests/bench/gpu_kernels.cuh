@@ -18,9 +18,6 @@
 
 namespace gdn::gpu {
 
-// Of a block of any kernel in the engine.
-constexpr int engine_threads_max = 256;
-
 struct Work {
   const Shape& s;
   const LayerArrays& l;
@@ -29,7 +26,7 @@ struct Work {
 
   template <auto kernel>
   void queue(const LaunchShape& shape, const Params<kernel>& params) const {
-    require((launch<kernel, engine_threads_max>(stream, shape, params)), "launch");
+    require(launch<kernel>(stream, shape, params), "launch");
   }
   void gemv_q4(const uint8_t* tiles, const float* x, float* y, int64_t rows, int64_t cols) const {
     queue<kernels::gemv_q4>(kernels::gemv_q4_shape(rows, cols), {{tiles}, {x}, {y}, rows, cols});
