@@ -212,6 +212,21 @@ TEST(Lab, ALayerOfACaptureGivesWhatTheSameCaseGives) {
   }
 }
 
+TEST(Lab, AnExportedStateIsObservedAsNumbers) {
+  Case c = stepped();
+  Call exported;
+  exported.kind = CallKind::state_export;
+  c.calls.push_back(exported);
+  const Observation seen = lab_of(twin_api()).run(c);
+  ASSERT_TRUE(seen.served().holds()) << seen.served().detail;
+  const CallObserved& last_step = seen.calls[seen.calls.size() - 2];
+  std::vector<float> want = last_step.reads.at(Tensor::S);
+  const std::vector<float>& history = last_step.reads.at(Tensor::HIST);
+  want.insert(want.end(), history.begin(), history.end());
+  EXPECT_TRUE(same_bits("state", seen.calls.back().arrays.at("state"), want).holds());
+  EXPECT_EQ(seen.calls.back().bytes.size(), 56U) << "magic, version and six dimensions";
+}
+
 TEST(FindEngine, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
   std::string why;
   EXPECT_FALSE(find_engine("triplet", &why));

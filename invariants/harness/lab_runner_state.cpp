@@ -1,5 +1,6 @@
 // Calls of a case that move state or memory, and operators on explicit inputs.
 #include <bit>
+#include <cstring>
 
 #include "invariants/harness/lab_runner.h"
 #include "reference/rng.h"
@@ -36,6 +37,9 @@ std::vector<Output> outputs_of(const Case& c) {
   }
 }
 
+// "GDNS", a version of 32 bits and six dimensions of 64: see state_export in device/gdn.h.
+constexpr size_t state_header_bytes = 4 + 4 + 6 * 8;
+
 }  // namespace
 
 void Runner::state_export(const Call& call) {
@@ -54,6 +58,14 @@ void Runner::state_export(const Call& call) {
   now_->bytes = bytes.content();
   if (size < room) now_->bytes.resize(size);
   exports_[call.at(Argument::id)] = now_->bytes;
+  // The state is observed as the numbers that it is: two machines may spell a NaN differently.
+  if (size < state_header_bytes) return;
+  std::vector<float>& state = now_->arrays["state"];
+  state.resize((now_->bytes.size() - state_header_bytes) / sizeof(float));
+  std::memcpy(state.data(), now_->bytes.data() + state_header_bytes, state.size() * sizeof(float));
+  if (state.size() * sizeof(float) + state_header_bytes == now_->bytes.size()) {
+    now_->bytes.resize(state_header_bytes);
+  }
 }
 
 void Runner::state_import(const Call& call) {

@@ -17,8 +17,9 @@ struct CallObserved {
   std::string text;                                  // the engine's own words where it refused
   std::vector<float> out;                            // step, run, forward: [tokens][hidden]
   TokenTensors reads;                                // of the last token, those that were asked for
-  std::map<std::string, std::vector<float>> arrays;  // outputs of apply, dequant and recurrent
-  std::vector<uint8_t> bytes;                        // pool_get, state_export, buffer_read
+  std::map<std::string, std::vector<float>> arrays;  // outputs of apply, dequant and recurrent;
+                                                     // `state` of state_export
+  std::vector<uint8_t> bytes;  // pool_get, buffer_read; the header of state_export
 
   bool ok() const { return status == GDN_OK; }
 };
