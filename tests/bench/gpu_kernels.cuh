@@ -36,6 +36,74 @@ struct Work {
   }
 };
 
+inline void queue_qkv(const Work& w) {
+  w.gemv_q4(w.l.qkv, w.t.h, w.t.qkv, w.s.conv_dim(), w.s.hidden_size);
+}
+inline void queue_z(const Work& w) { w.gemv_q4(w.l.z, w.t.h, w.t.z, w.s.v_dim(), w.s.hidden_size); }
+inline void queue_b(const Work& w) {
+  w.gemv_f32(w.l.b, w.t.h, w.t.b, w.s.num_v_heads, w.s.hidden_size);
+}
+inline void queue_a(const Work& w) {
+  w.gemv_f32(w.l.a, w.t.h, w.t.a, w.s.num_v_heads, w.s.hidden_size);
+}
+inline void queue_out(const Work& w) {
+  w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
+}
+
+inline void queue_gates(const Work& w) {
+  w.queue<kernels::gates>(
+      kernels::gates_shape(w.s.num_v_heads),
+      {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, w.s.num_v_heads});
+}
+
+inline void queue_conv(const Work& w) {
+  w.queue<kernels::conv>(
+      kernels::conv_shape(w.s.conv_dim(), w.s.conv_kernel),
+      {{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, w.s.conv_dim(), w.s.conv_kernel});
+}
+
+inline void queue_qk_norm(const Work& w) {
+  w.queue<kernels::qk_norm>(kernels::qk_norm_shape(w.s.num_k_heads, w.s.head_k_dim),
+                            {{w.t.conv},
+                             {w.t.conv + w.s.k_dim()},
+                             {w.t.q},
+                             {w.t.k},
+                             w.s.num_k_heads,
+                             w.s.head_k_dim,
+                             w.s.l2norm_eps,
+                             kernels::q_scale_of(w.s.head_k_dim)});
+}
+
+inline void queue_delta_rule(const Work& w) {
+  const Shape& s = w.s;
+  w.queue<kernels::delta_rule>(kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
+                               {{w.t.q},
+                                {w.t.k},
+                                {w.t.conv + 2 * s.k_dim()},
+                                {w.t.g},
+                                {nullptr},
+                                {w.t.beta},
+                                {w.l.S},
+                                {w.t.o},
+                                s.num_k_heads,
+                                s.head_k_dim,
+                                s.num_v_heads,
+                                s.head_v_dim,
+                                0,
+                                0});
+}
+
+inline void queue_gated_norm(const Work& w) {
+  w.queue<kernels::gated_norm>(kernels::gated_norm_shape(w.s.num_v_heads, w.s.head_v_dim),
+                               {{w.t.o},
+                                {w.t.z},
+                                {w.l.norm},
+                                {w.t.normed},
+                                w.s.num_v_heads,
+                                w.s.head_v_dim,
+                                w.s.rms_norm_eps});
+}
+
 struct TimedKernel {
   std::string name;
   uint64_t bytes;
@@ -43,6 +111,7 @@ struct TimedKernel {
   void (*queue)(const Work& w);
 };
 
+// In the order of a layer.
 inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   const auto floats = [](int64_t count) { return static_cast<uint64_t>(count) * sizeof(float); };
   const auto projection = [&](int64_t rows, int64_t cols) {
@@ -50,73 +119,19 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   };
   const int64_t hidden = s.hidden_size;
   const int64_t heads = s.num_v_heads;
+  const int64_t conv_floats = s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count();
+  const int64_t delta_floats = 2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads;
   return {
-      {"gemv_q4 qkv", projection(s.conv_dim(), hidden), true,
-       [](const Work& w) { w.gemv_q4(w.l.qkv, w.t.h, w.t.qkv, w.s.conv_dim(), w.s.hidden_size); }},
-      {"gemv_q4 z", projection(s.v_dim(), hidden), true,
-       [](const Work& w) { w.gemv_q4(w.l.z, w.t.h, w.t.z, w.s.v_dim(), w.s.hidden_size); }},
-      {"gemv_f32 b", floats(heads * hidden + heads + hidden), false,
-       [](const Work& w) { w.gemv_f32(w.l.b, w.t.h, w.t.b, w.s.num_v_heads, w.s.hidden_size); }},
-      {"gemv_f32 a", floats(heads * hidden + heads + hidden), false,
-       [](const Work& w) { w.gemv_f32(w.l.a, w.t.h, w.t.a, w.s.num_v_heads, w.s.hidden_size); }},
-      {"gates", floats(6 * heads), false,
-       [](const Work& w) {
-         w.queue<kernels::gates>(
-             kernels::gates_shape(w.s.num_v_heads),
-             {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, w.s.num_v_heads});
-       }},
-      {"conv", floats(s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count()), false,
-       [](const Work& w) {
-         w.queue<kernels::conv>(
-             kernels::conv_shape(w.s.conv_dim(), w.s.conv_kernel),
-             {{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, w.s.conv_dim(), w.s.conv_kernel});
-       }},
-      {"qk_norm", floats(4 * s.k_dim()), false,
-       [](const Work& w) {
-         w.queue<kernels::qk_norm>(kernels::qk_norm_shape(w.s.num_k_heads, w.s.head_k_dim),
-                                   {{w.t.conv},
-                                    {w.t.conv + w.s.k_dim()},
-                                    {w.t.q},
-                                    {w.t.k},
-                                    w.s.num_k_heads,
-                                    w.s.head_k_dim,
-                                    w.s.l2norm_eps,
-                                    kernels::q_scale_of(w.s.head_k_dim)});
-       }},
-      {"delta_rule", floats(2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads), false,
-       [](const Work& w) {
-         w.queue<kernels::delta_rule>(
-             kernels::delta_rule_shape(w.s.num_v_heads, w.s.head_k_dim, w.s.head_v_dim),
-             {{w.t.q},
-              {w.t.k},
-              {w.t.conv + 2 * w.s.k_dim()},
-              {w.t.g},
-              {nullptr},
-              {w.t.beta},
-              {w.l.S},
-              {w.t.o},
-              w.s.num_k_heads,
-              w.s.head_k_dim,
-              w.s.num_v_heads,
-              w.s.head_v_dim,
-              0,
-              0});
-       }},
-      {"gated_norm", floats(3 * s.v_dim() + s.head_v_dim), false,
-       [](const Work& w) {
-         w.queue<kernels::gated_norm>(kernels::gated_norm_shape(w.s.num_v_heads, w.s.head_v_dim),
-                                      {{w.t.o},
-                                       {w.t.z},
-                                       {w.l.norm},
-                                       {w.t.normed},
-                                       w.s.num_v_heads,
-                                       w.s.head_v_dim,
-                                       w.s.rms_norm_eps});
-       }},
-      {"gemv_q4 out", projection(hidden, s.v_dim()), true,
-       [](const Work& w) {
-         w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
-       }},
+      {"gemv_q4 qkv", projection(s.conv_dim(), hidden), true, queue_qkv},
+      {"gemv_q4 z", projection(s.v_dim(), hidden), true, queue_z},
+      {"gemv_f32 b", floats(heads * hidden + heads + hidden), false, queue_b},
+      {"gemv_f32 a", floats(heads * hidden + heads + hidden), false, queue_a},
+      {"gates", floats(6 * heads), false, queue_gates},
+      {"conv", floats(conv_floats), false, queue_conv},
+      {"qk_norm", floats(4 * s.k_dim()), false, queue_qk_norm},
+      {"delta_rule", floats(delta_floats), false, queue_delta_rule},
+      {"gated_norm", floats(3 * s.v_dim() + s.head_v_dim), false, queue_gated_norm},
+      {"gemv_q4 out", projection(hidden, s.v_dim()), true, queue_out},
   };
 }
 
