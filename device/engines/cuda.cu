@@ -92,6 +92,7 @@ class CudaBackend final : public Backend {
 
   BackendOptions options_;
   int device_;
+  uint64_t memory_bytes_ = 0;
   // Of each lane; `stream_` is that of the lane at hand. The event of a lane marks how far the main
   // one had come, then how far that lane has.
   std::array<cudaStream_t, lane_count> lanes_ = {};
@@ -115,14 +116,17 @@ Status CudaBackend::open() {
   cudaDeviceProp properties;
   cudaError_t error = cudaGetDeviceProperties(&properties, device_);
   if (error != cudaSuccess) return status_of(error, "cudaGetDeviceProperties");
+  memory_bytes_ = properties.totalGlobalMem;
   cudaFuncAttributes attributes;
   error = cudaFuncGetAttributes(&attributes, fill_bytes);
-  if (error != cudaSuccess) {
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction ||
+      error == cudaErrorUnsupportedPtxVersion) {
     cudaGetLastError();
     return failure(GDN_NOT_AVAILABLE,
                    "%s has compute capability %d.%d, for which this program has no code: %s",
                    properties.name, properties.major, properties.minor, cudaGetErrorString(error));
   }
+  if (error != cudaSuccess) return status_of(error, "cudaFuncGetAttributes");
   for (size_t i = 0; i < lane_count; ++i) {
     error = cudaStreamCreateWithFlags(&lanes_[i], cudaStreamNonBlocking);
     if (error != cudaSuccess) return status_of(error, "cudaStreamCreateWithFlags");
@@ -140,7 +144,8 @@ Status CudaBackend::status_of(cudaError_t error, const char* what) {
   cudaGetLastError();
   const char* const text = cudaGetErrorString(error);
   if (!capturing_) {
-    const cudaError_t after = stream_ == nullptr ? cudaSuccess : cudaStreamSynchronize(stream_);
+    const cudaError_t after =
+        stream_ == nullptr ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream_);
     if (after != cudaSuccess) {
       return failure(GDN_LOST, "the GPU is lost: %s: %s", what, text);
     }
@@ -154,7 +159,9 @@ Status CudaBackend::status_of(cudaError_t error, const char* what) {
 Status CudaBackend::allocate(uint64_t bytes, Use, const char* name, void** memory) {
   const OnDevice here(device_);
   *memory = nullptr;
-  const cudaError_t error = cudaMalloc(memory, bytes);
+  // What is beyond the GPU's memory, and perhaps beyond an address, is not asked for.
+  const cudaError_t error =
+      bytes <= memory_bytes_ ? cudaMalloc(memory, bytes) : cudaErrorMemoryAllocation;
   if (error != cudaSuccess) {
     const Status status = status_of(error, "cudaMalloc");
     if (status.code != GDN_OUT_OF_MEMORY) return status;
