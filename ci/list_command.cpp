@@ -6,6 +6,7 @@
 #include "ci/table.h"
 #include "invariants/harness/engine.h"
 #include "invariants/harness/invariant.h"
+#include "reference/case.h"
 #include "reference/dialect.h"
 
 namespace gdn {
@@ -15,15 +16,24 @@ void print_titled(const char* title, const TextTable& table) {
   fmt::print("{}\n\n{}\n", title, as_text(table));
 }
 
+// The calls of the ABI that a description leaves out.
+std::string missing_calls(const Description& description) {
+  std::vector<std::string> missing;
+  for (int i = 0; i < call_kind_count; ++i) {
+    const std::string name(name_of(static_cast<CallKind>(i)));
+    if (!description.calls.contains(name)) missing.push_back(name);
+  }
+  return missing.empty() ? "none" : fmt::format("{}", fmt::join(missing, " "));
+}
+
 TextTable engines() {
-  TextTable table{{"engine", "contract", "calls"}, {}};
+  TextTable table{{"engine", "contract", "calls it lacks"}, {}};
   for (size_t i = 0; i < gdn_builtin_count(); ++i) {
     const gdn_api* api = gdn_builtin(i);
     std::string why;
     const auto engine = use_engine(api->name, api, &why);
-    table.rows.push_back(
-        {api->name, engine ? engine->description.contract.name : why,
-         engine ? fmt::format("{}", fmt::join(engine->description.calls, " ")) : "-"});
+    table.rows.push_back({api->name, engine ? engine->description.contract.name : why,
+                          engine ? missing_calls(engine->description) : "-"});
   }
   return table;
 }

@@ -98,6 +98,7 @@ Tally tally_of(const std::vector<VerifyReport>& reports) {
       switch (row.judgement.verdict.outcome) {
         case Outcome::holds:
           ++tally.holds;
+          if (row.judgement.source == report.engine) ++tally.engine_holds;
           break;
         case Outcome::fails:
           ++tally.fails;
@@ -129,13 +130,14 @@ std::string as_text(const Tally& tally) {
   add(tally.undecided, "undecided");
   add(tally.not_applicable, "not applicable");
   add(tally.engine_errors, "engine errors");
+  if (tally.engine_holds == 0) text += "; nothing of the engine was found to hold";
   return text;
 }
 
 ExitStatus status_of(const Tally& tally) {
   if (tally.fails > 0) return exit_fails;
   if (tally.engine_errors > 0) return exit_engine_failed;
-  return tally.holds > 0 ? exit_ok : exit_fails;
+  return tally.engine_holds > 0 ? exit_ok : exit_fails;
 }
 
 std::string as_text(const VerifyReport& report, const std::string& command) {
@@ -151,12 +153,14 @@ std::string as_text(const VerifyReport& report, const std::string& command) {
 
 std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts& facts) {
   const Tally tally = tally_of(reports);
-  std::string text = fmt::format("# deltaproof: {}\n\n", status_of(tally) == exit_ok
-                                                             ? "every verdict holds or is counted"
-                                                             : "not all that was judged holds");
-  text +=
-      fmt::format("{}, in {} files, with engine {}, in {:.1f} s by {}.\n\n    {}\n", as_text(tally),
-                  reports.size(), facts.engine, facts.seconds, facts.version, facts.command);
+  const char* title = !facts.complete               ? "the run ended early"
+                      : status_of(tally) == exit_ok ? "nothing fails"
+                                                    : "not all that was judged holds";
+  std::string text = fmt::format("# deltaproof: {}\n\n", title);
+  text += fmt::format("{}, in {} file{}, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
+                      as_text(tally), reports.size(), reports.size() == 1 ? "" : "s", facts.engine,
+                      facts.seconds, facts.version, facts.command);
+  if (!facts.complete) text += fmt::format("\nNot complete: {}.\n", facts.ended);
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
   for (const VerifyReport& report : reports) {
     text += fmt::format("\n## {}\n\n{}, {}. {}\n\n", report.path, report.format, report.source,

@@ -16,10 +16,12 @@ inline constexpr int report_version = 1;
 struct Tally {
   size_t holds = 0, fails = 0, suspicious = 0, undecided = 0, not_applicable = 0;
   size_t engine_errors = 0;
+  size_t engine_holds = 0;  // of `holds`, those about the engine and not the captures
 };
 Tally tally_of(const std::vector<VerifyReport>& reports);
 // "12 hold, 0 fail, ...": what is not green is named only where there is some.
 std::string as_text(const Tally& tally);
+// exit_fails too where nothing of the engine could be judged: what captures hold is no word for it.
 ExitStatus status_of(const Tally& tally);
 
 // One file: what it is, one table, and below it a line for each row that does not hold. `command`
@@ -31,6 +33,8 @@ struct RunFacts {
   std::string engine;
   std::string version;
   double seconds = 0;
+  bool complete = false;  // every file was judged
+  std::string ended;      // why not, as far as is known when the report is written
 };
 std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts& facts);
 std::string as_json(const std::vector<VerifyReport>& reports, const RunFacts& facts);

@@ -100,6 +100,59 @@ Doing::Whose whose_is(std::string_view doing) {
   return doing.starts_with("engine") ? Doing::Whose::engine : Doing::Whose::ours;
 }
 
+// What a run has come to so far.
+struct Run {
+  const VerifyCommand& command;
+  std::chrono::steady_clock::time_point start;
+  std::vector<VerifyReport> reports;
+  std::string bad_file;  // what is wrong with the file that ended it
+
+  RunFacts facts() const {
+    RunFacts known;
+    known.command = command_for(command, command.files);
+    known.engine = command.engine;
+    known.version = version_text();
+    known.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    known.complete = reports.size() == command.files.size();
+    if (known.complete) return known;
+    known.ended = bad_file;
+    if (bad_file.empty()) {
+      known.ended =
+          fmt::format("{} of {} files were judged, and the run ended at {}", reports.size(),
+                      command.files.size(), command.files[reports.size()]);
+    }
+    return known;
+  }
+};
+
+// Judges the files in order up to the first that cannot be read. The reports are written anew after
+// each: an engine that ends the process leaves what came before it, and not an earlier run's
+// report.
+ExitStatus judge_files(Run& run, VerifyOptions& options, Doing& now) {
+  ExitStatus written = write_reports(run.command, run.reports, run.facts());
+  for (const std::string& file : run.command.files) {
+    options.progress = [&](std::string_view doing, double done) {
+      now.enter(whose_is(doing), fmt::format("{}: {}", file, doing));
+      show_progress(file, doing, done);
+    };
+    std::string why;
+    std::optional<VerifyReport> report = verify_file(file, options, &why);
+    clear_progress();
+    now.enter(Doing::Whose::ours, "writing the reports");
+    if (report) {
+      fmt::print("{}{}", run.reports.empty() ? "" : "\n",
+                 as_text(*report, command_for(run.command, {file})));
+      std::fflush(stdout);
+      run.reports.push_back(std::move(*report));
+    } else {
+      run.bad_file = why;
+    }
+    written = write_reports(run.command, run.reports, run.facts());
+    if (!run.bad_file.empty()) break;
+  }
+  return written;
+}
+
 ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   std::string why;
   now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
@@ -122,41 +175,18 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
     if (why = why_not_writable(path); !why.empty()) return refuse(why, exit_infrastructure);
   }
 
-  const auto start = std::chrono::steady_clock::now();
-  std::vector<VerifyReport> reports;
-  const auto facts = [&] {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    return RunFacts{command_for(command, command.files), command.engine, version_text(),
-                    spent.count()};
-  };
-  // Written anew after each file: an engine that ends the process leaves what came before it, and
-  // not the report of an earlier run.
-  ExitStatus written = write_reports(command, reports, facts());
-  std::string bad_file;
-  for (const std::string& file : command.files) {
-    options.progress = [&](std::string_view doing, double done) {
-      now.enter(whose_is(doing), fmt::format("{}: {}", file, doing));
-      show_progress(file, doing, done);
-    };
-    std::optional<VerifyReport> report = verify_file(file, options, &bad_file);
-    clear_progress();
-    if (!report) break;
-    bad_file.clear();
-    fmt::print("{}{}", reports.empty() ? "" : "\n", as_text(*report, command_for(command, {file})));
-    std::fflush(stdout);
-    reports.push_back(std::move(*report));
-    now.enter(Doing::Whose::ours, "writing the reports");
-    written = write_reports(command, reports, facts());
+  Run run{command, std::chrono::steady_clock::now(), {}, ""};
+  ExitStatus written = judge_files(run, options, now);
+  const Tally tally = tally_of(run.reports);
+  const RunFacts facts = run.facts();
+  if (!run.reports.empty()) {
+    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", as_text(tally), run.reports.size(),
+               run.reports.size() == 1 ? "" : "s", command.engine, facts.seconds);
   }
-
-  const Tally tally = tally_of(reports);
-  if (!reports.empty()) {
-    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", as_text(tally), reports.size(),
-               reports.size() == 1 ? "" : "s", command.engine, facts().seconds);
+  if (!command.summary.empty()) {
+    written = combined(written, write_summary(command, run.reports, facts));
   }
-  if (!command.summary.empty())
-    written = combined(written, write_summary(command, reports, facts()));
-  if (!bad_file.empty()) return refuse(bad_file, exit_bad_input);
+  if (!run.bad_file.empty()) return refuse(run.bad_file, exit_bad_input);
   return combined(status_of(tally), written);
 }
 

@@ -137,6 +137,16 @@ TEST_F(Cli, ABadFileLosesNothingOfTheFilesBeforeIt) {
   EXPECT_THAT(ran.output, HasSubstr("gated_norm"));
   const auto json = nlohmann::json::parse(content("report.json"));
   EXPECT_EQ(json.at("files").size(), 1U);
+  EXPECT_FALSE(json.at("complete"));
+  EXPECT_TRUE(json.at("status").is_null());
+  EXPECT_THAT(std::string(json.at("ended")), HasSubstr("cut.safetensors"));
+}
+
+TEST_F(Cli, ACaptureThatHoldsIsNoWordForAnEngineThatCouldNotBeJudged) {
+  const Ran ran = run("verify " + oracle + "gdn_tiny_decode.safetensors --engine " + PLUGIN_DIR +
+                      "/example_plugin.so");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("nothing of the engine was found to hold"));
 }
 
 TEST_F(Cli, JsonHasEveryRowOfTheTable) {
@@ -146,6 +156,7 @@ TEST_F(Cli, JsonHasEveryRowOfTheTable) {
   const auto json = nlohmann::json::parse(content("report.json"));
   EXPECT_EQ(json.at("version"), 1);
   EXPECT_EQ(json.at("status"), 0);
+  EXPECT_TRUE(json.at("complete"));
   const auto& rows = json.at("files").at(0).at("rows");
   ASSERT_FALSE(rows.empty());
   size_t holds = 0;
@@ -219,7 +230,9 @@ TEST_F(ACrashingEngine, LeavesNoReportOfAnEarlierRun) {
   const Ran ran = run("verify " + oracle + "ggml_q4_0.safetensors --json " + path("report.json") +
                       " --engine " + PLUGIN_DIR + "/crashing_plugin.so");
   EXPECT_EQ(ran.status, 4) << ran.output;
-  EXPECT_TRUE(nlohmann::json::parse(content("report.json")).at("files").empty());
+  const auto json = nlohmann::json::parse(content("report.json"));
+  EXPECT_TRUE(json.at("files").empty());
+  EXPECT_FALSE(json.at("complete"));
 }
 
 TEST_F(ACrashingEngine, ThatCallsExitIsNotTakenForAFinishedRun) {

@@ -20,7 +20,7 @@ namespace gdn {
 // How a run is set up, beyond the case: none of it may change a bit of what comes out.
 struct RunOptions {
   bool observe = true;
-  std::optional<uint32_t> fill;  // the pattern over fresh memory, where the engine can
+  std::optional<uint32_t> fill = {};  // the pattern over fresh memory, where the engine can
 };
 
 // Not for use by several threads at once.
