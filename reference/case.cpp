@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace gdn {
 namespace {
@@ -18,8 +19,10 @@ constexpr std::array<std::string_view, call_kind_count> call_names = {
     "recurrent",      "buffer_create", "buffer_write", "buffer_read", "buffer_release"};
 
 // Pointers that a call can be given as null.
-constexpr std::string_view omissible[] = {"h",     "out",     "qkv",  "z",     "b",   "a",   "conv",
-                                          "A_log", "dt_bias", "norm", "tiles", "dst", "src", "id"};
+constexpr std::string_view omissible[] = {
+    "h",   "out", "qkv",  "z",      "b", "a", "conv", "A_log", "dt_bias", "norm", "tiles", "dst",
+    "src", "id",  // of calls on layers
+    "x",   "y",   "hist", "weight", "q", "k", "v",    "g",     "gk",      "beta", "S",     "o"};
 
 constexpr int64_t number_max = int64_t{1} << 62;
 
@@ -43,6 +46,10 @@ constexpr std::array<ArgumentRule, argument_count> rules = {{
     {Argument::id, "id", 0, 0, 1'000'000},
     {Argument::buffer, "buffer", 0, 0, 1'000'000},
     {Argument::offset, "offset", 0, 0, number_max},
+    {Argument::out_id, "out_id", -1, -1, 1'000'000},
+    {Argument::h_id, "h_id", -1, -1, 1'000'000},
+    {Argument::op, "op", -1, -1000, 1000},
+    {Argument::count_off, "count_off", 0, -4, 4},
 }};
 
 std::string field(std::string_view name, int64_t value, std::string_view expected) {
@@ -111,6 +118,19 @@ std::string why_invalid_blocks(const Case& c) {
   return "";
 }
 
+// An h that is another call's output needs that call before it, of as many tokens.
+std::string why_invalid_h(const Case& c, size_t index) {
+  const Call& call = c.calls[index];
+  const int64_t id = call.at(Argument::h_id);
+  if (id < 0) return "";
+  for (size_t i = index; i-- > 0;) {
+    if (c.calls[i].at(Argument::out_id) != id) continue;
+    if (tokens_of(c.calls[i]) == tokens_of(call)) return "";
+    return field("h_id", id, "the out_id of a call of as many tokens");
+  }
+  return field("h_id", id, "the out_id of an earlier call");
+}
+
 std::string why_invalid_calls(const Case& c) {
   if (c.calls.size() > calls_max) {
     return field("number of calls", static_cast<int64_t>(c.calls.size()), "at most 4096");
@@ -136,7 +156,10 @@ std::string why_invalid_calls(const Case& c) {
     if (call.at(Argument::weights) >= c.shape.num_layers) {
       return where + field("weights", call.at(Argument::weights), "less than num_layers");
     }
-    if (streams(call.kind) && first[i] + tokens_of(call) > c.tokens) {
+    const std::string h = why_invalid_h(c, i);
+    if (!h.empty()) return where + h;
+    const bool from_stream = streams(call.kind) && call.at(Argument::h_id) < 0;
+    if (from_stream && first[i] + tokens_of(call) > c.tokens) {
       return where + field("last token", first[i] + tokens_of(call),
                            "at most tokens, " + std::to_string(c.tokens));
     }
@@ -248,11 +271,11 @@ bool takes(CallKind kind, Argument argument) {
     case CallKind::bind_q4:
       return any_of({A::layer, A::key_qkv, A::key_z, A::key_out});
     case CallKind::step:
-      return any_of({A::layer, A::first_token});
+      return any_of({A::layer, A::first_token, A::out_id, A::h_id});
     case CallKind::run:
-      return any_of({A::layer, A::first_token, A::tokens});
+      return any_of({A::layer, A::first_token, A::tokens, A::out_id, A::h_id});
     case CallKind::forward:
-      return any_of({A::first_token, A::tokens});
+      return any_of({A::first_token, A::tokens, A::out_id, A::h_id});
     case CallKind::read:
       return any_of({A::layer, A::tensor, A::capacity});
     case CallKind::state_export:
@@ -272,9 +295,11 @@ bool takes(CallKind kind, Argument argument) {
       return any_of({A::buffer, A::offset, A::bytes});
     case CallKind::buffer_release:
       return any_of({A::buffer});
-    case CallKind::pool_clear:
     case CallKind::apply:
+      return any_of({A::op, A::count_off});
     case CallKind::dequant:
+      return any_of({A::rows, A::cols});
+    case CallKind::pool_clear:
       return false;
   }
   return false;
@@ -288,6 +313,14 @@ int64_t Call::at(Argument argument) const {
 Case Case::with_calls(std::vector<Call> other) const {
   Case c = *this;
   c.calls = std::move(other);
+  return c;
+}
+
+Case Case::with_numbers(std::string name, const std::vector<float>& values) const {
+  Case c = *this;
+  std::vector<uint32_t>& bits = c.numbers[std::move(name)];
+  bits.clear();
+  for (const float x : values) bits.push_back(std::bit_cast<uint32_t>(x));
   return c;
 }
 

@@ -81,15 +81,19 @@ enum class Argument : uint8_t {
   key_z,
   key_out,  // bind_q4; -1: the own keys of the layer
   rows,
-  cols,      // of pool_put; -1: the matrix's own
-  bytes,     // pool_init, buffer_*, state_import; -1: exactly what is needed
-  capacity,  // read, pool_get, state_export; -1: exactly what is needed; -2: dst is null
-  tensor,    // read: the number of a Tensor
-  id,        // snapshot: the name it gets in this case; rollback, export, import: which
-  buffer,    // buffer_*: which of this case's
-  offset,    // buffer_write, buffer_read: in bytes
+  cols,       // of pool_put, dequant; -1: the matrix's own
+  bytes,      // pool_init, buffer_*, state_import; -1: exactly what is needed
+  capacity,   // read, pool_get, state_export; -1: exactly what is needed; -2: dst is null
+  tensor,     // read: the number of a Tensor
+  id,         // snapshot: the name it gets in this case; rollback, export, import: which
+  buffer,     // buffer_*: which of this case's
+  offset,     // buffer_write, buffer_read: in bytes
+  out_id,     // of step, run, forward: the name that its out gets in this case; -1: none
+  h_id,       // whose out is h in place of the stream: an earlier call's out_id; -1: the stream
+  op,         // of apply: the number of an Operator; -1: the case's own
+  count_off,  // of apply: added to the count of every array
 };
-inline constexpr int argument_count = 18;
+inline constexpr int argument_count = 22;
 
 struct ArgumentRule {
   Argument argument;
@@ -104,7 +108,7 @@ struct Call {
   CallKind kind = CallKind::step;
   std::map<Argument, int64_t> given;
   std::set<Tensor> reads;      // read back after the call, from read_layer
-  std::set<std::string> omit;  // pointers passed as null: h, out, or a name of gdn_layer_weights
+  std::set<std::string> omit;  // pointers passed as null: h, out, or the name of an array
   // Of recurrent; empty: one sequence of all tokens in slot 0 that starts from the slot's state.
   std::vector<int64_t> lengths, slots, accepted, from_zero;
 
@@ -134,7 +138,11 @@ struct Case {
 
   // Simpler cases near this one, each of them valid: what a shrinker tries next.
   std::vector<Case> neighbours() const;
+  // Its calls, or the one that it has by its nature.
+  std::vector<Call> calls_made() const;
   Case with_calls(std::vector<Call> other) const;
+  // The case with its array `name` given in full.
+  Case with_numbers(std::string name, const std::vector<float>& values) const;
 };
 
 // What is wrong with a case, or an empty string. A valid case needs at most elements_max numbers.
@@ -147,6 +155,9 @@ std::string why_invalid(const Case& c);
 std::vector<Call> setup_calls(const Case& c);
 // set-up, then the whole stream through `step` of layer 0, every tensor read after each token.
 std::vector<Call> stepped_calls(const Case& c);
+// What `apply`, `dequant` and `recurrent` are given among the calls of a layer: a case of that
+// subject with the layer's shape, seed and recipe.
+Case beside_the_layers(const Case& c, const Call& call);
 // The first token of each call, with "the next one" resolved; 0 where a call takes none.
 std::vector<int64_t> first_tokens(const Case& c);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "reference/case.h"
+#include "reference/formats.h"
 
 namespace gdn {
 namespace {
@@ -15,6 +16,13 @@ Call call_of(CallKind kind, std::map<Argument, int64_t> given) {
 
 }  // namespace
 
+std::vector<Call> Case::calls_made() const {
+  if (!calls.empty() || subject == Subject::layer) return calls;
+  if (subject == Subject::dequant) return {call_of(CallKind::dequant, {})};
+  if (subject != Subject::recurrent) return {call_of(CallKind::apply, {})};
+  return {call_of(CallKind::recurrent, {{Argument::tokens, tokens}})};
+}
+
 std::vector<int64_t> first_tokens(const Case& c) {
   std::vector<int64_t> first(c.calls.size(), 0);
   // forward has a stream position of its own; no layer has this number.
@@ -24,6 +32,7 @@ std::vector<int64_t> first_tokens(const Case& c) {
     const Call& call = c.calls[i];
     const bool whole_stack = call.kind == CallKind::forward || call.kind == CallKind::recurrent;
     if (call.kind != CallKind::step && call.kind != CallKind::run && !whole_stack) continue;
+    if (call.at(Argument::h_id) >= 0) continue;
     int64_t& position = next[whole_stack ? all_layers : call.at(Argument::layer)];
     const int64_t given = call.at(Argument::first_token);
     first[i] = given >= 0 ? given : position;
@@ -31,6 +40,40 @@ std::vector<int64_t> first_tokens(const Case& c) {
     position = first[i] + std::max<int64_t>(0, tokens);
   }
   return first;
+}
+
+Case beside_the_layers(const Case& c, const Call& call) {
+  if (c.subject != Subject::layer) return c;
+  Case beside = c.with_calls({});
+  beside.numbers.clear();
+  beside.weights = Weights::f32;
+  beside.tokens = 0;
+  switch (call.kind) {
+    case CallKind::dequant:
+      beside.subject = Subject::dequant;
+      beside.rows = q4_tile_rows;
+      beside.cols = q4_block_weights;
+      return beside;
+    case CallKind::recurrent:
+      beside.subject = Subject::recurrent;
+      beside.tokens = c.tokens;
+      return beside;
+    default:
+      break;
+  }
+  // A number that no operator has comes with arrays that one of them takes.
+  const int64_t op = call.at(Argument::op);
+  const bool known = op >= 0 && op <= static_cast<int64_t>(Operator::out_proj);
+  beside.subject = known ? static_cast<Subject>(op + 1) : Subject::gates;
+  if (beside.subject == Subject::in_proj) {
+    beside.rows = c.shape.conv_dim();
+    beside.cols = c.shape.hidden_size;
+  }
+  if (beside.subject == Subject::out_proj) {
+    beside.rows = c.shape.hidden_size;
+    beside.cols = c.shape.v_dim();
+  }
+  return beside;
 }
 
 std::vector<Call> setup_calls(const Case& c) {

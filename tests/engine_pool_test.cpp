@@ -2,7 +2,7 @@
 // weights, and allocations that fail.
 #include <functional>
 
-#include "tests/allocation_ledger.h"
+#include "invariants/harness/allocation_ledger.h"
 #include "tests/opened_engine.h"
 
 namespace gdn {

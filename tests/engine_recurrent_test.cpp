@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "tests/allocation_ledger.h"
+#include "invariants/harness/allocation_ledger.h"
 #include "tests/opened_engine.h"
 
 namespace gdn {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "device/kernels/conv.cuh"
-#include "tests/allocation_ledger.h"
+#include "invariants/harness/allocation_ledger.h"
 #include "tests/opened_engine.h"
 #include "tests/watched_backend.h"
 

@@ -19,6 +19,13 @@ struct Claim {
   bool (*applies)(const Case&) = nullptr;  // cases that it can be asked about
   Verdict (*check)(const Case&, const Lab&) = nullptr;
   std::vector<std::string> kills;  // mutants that it must catch, by name
+  // A random search judges it on one case in so many, chosen by the case alone; above 1 where a
+  // check costs many runs or a large model.
+  int64_t one_in = 1;
+  // Engines without which it says nothing: those that it can be about, where not all, and those
+  // that it needs beside the one it judges. One that never applied is an error where both are here.
+  std::vector<std::string> judges = {};
+  std::vector<std::string> needs = {};
 };
 
 struct Invariant {

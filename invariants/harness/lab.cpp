@@ -73,6 +73,11 @@ std::string Lab::why_not(const Case& c) const {
       for (const std::string_view name : needed) {
         if (!has_call(api, name)) return "it has no " + std::string(name);
       }
+      for (const Call& call : c.calls) {
+        if (call.kind != CallKind::apply) continue;
+        const std::string beside(name_of(beside_the_layers(c, call).subject));
+        if (!d.apply.contains(beside)) return "its apply does not serve " + beside;
+      }
       return "";
     }
     case Subject::dequant:
@@ -88,36 +93,117 @@ std::string Lab::why_not(const Case& c) const {
   }
 }
 
-const Numbers* Lab::numbers_of(const Case& c, std::string* why) const {
+std::shared_ptr<const Numbers> Lab::numbers_of(const Case& c, std::string* why) const {
   std::string text = print(c.with_calls({}));
-  if (numbers_ && text == numbers_text_) return &*numbers_;
-  numbers_ = materialise(c.with_calls({}), why);
+  if (numbers_ && text == numbers_text_) return numbers_;
+  std::optional<Numbers> made = materialise(c.with_calls({}), why);
+  if (!made) return nullptr;
+  numbers_ = std::make_shared<const Numbers>(*std::move(made));
   numbers_text_ = std::move(text);
-  return numbers_ ? &*numbers_ : nullptr;
+  return numbers_;
 }
 
-Observation Lab::run(const Case& c, const RunOptions& run_options) const {
+const Lab* Lab::beside(std::string_view name, std::string* why) const {
+  const auto known = beside_.find(name);
+  if (known != beside_.end()) return known->second.get();
+  std::optional<EngineSource> found = find_engine(name, why);
+  if (!found) return nullptr;
+  *why = why_not_available(*found->api);
+  if (!why->empty()) return nullptr;
+  return beside_.emplace(name, std::make_unique<Lab>(*std::move(found))).first->second.get();
+}
+
+int snapshots_of(const Case& c) {
+  return static_cast<int>(std::count_if(c.calls.begin(), c.calls.end(), [](const Call& call) {
+    return call.kind == CallKind::snapshot;
+  }));
+}
+
+// All that an open engine needs for as long as it is open.
+struct Session::Open {
+  std::optional<Case> own_case;  // where the engine outlives the caller's
+  std::shared_ptr<const Numbers> numbers;
+  AllocationLedger ledger;
+  std::optional<Engine> engine;
+  std::optional<Runner> runner;
+};
+
+Session::Session(std::unique_ptr<Open> open) : open_(std::move(open)) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+const CallObserved& Session::call(const Call& call) { return open_->runner->next(call); }
+
+Observation Session::finish() && {
+  Observation seen = std::move(*open_->runner).finish();
+  open_->runner.reset();
+  open_->engine.reset();
+  seen.held_after_close = open_->ledger.held;
+  seen.released_too_much = open_->ledger.overdrawn;
+  return seen;
+}
+
+std::optional<Session> Lab::open(const Case& c, int snapshots, const RunOptions& run_options,
+                                 Verdict* closed) const {
   std::string why = why_invalid(c);
   if (why.empty()) why = why_not(c);
-  if (!why.empty()) return could_not_run(Outcome::not_applicable, why);
-  const Numbers* const numbers = numbers_of(c, &why);
-  if (!numbers) return could_not_run(Outcome::not_applicable, why);
+  auto open = std::make_unique<Session::Open>();
+  if (why.empty()) open->numbers = numbers_of(c, &why);
+  if (!why.empty()) {
+    *closed = could_not_run(Outcome::not_applicable, why).conduct;
+    return std::nullopt;
+  }
   gdn_options options = default_options();
   options.observe = run_options.observe ? 1 : 0;
-  options.snapshots =
-      static_cast<int32_t>(std::count_if(c.calls.begin(), c.calls.end(), [](const Call& call) {
-        return call.kind == CallKind::snapshot;
-      }));
+  options.snapshots = snapshots;
   options.q8_activations = c.dialect.activation == Dialect::Activation::q8_0 &&
                            description().dialect.activation != Dialect::Activation::q8_0;
   if (run_options.fill && can_fill()) {
     options.fill = 1;
     options.fill_pattern = *run_options.fill;
   }
+  if (has_gate()) open->ledger.attach(options);
+  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, closed);
+  if (!engine) return std::nullopt;
+  open->engine.emplace(*std::move(engine));
+  open->own_case = c;
+  open->runner.emplace(*open->engine, *open->own_case, *open->numbers, open->ledger, run_options);
+  return Session(std::move(open));
+}
+
+Observation Lab::run(const Case& c, const RunOptions& options) const {
   Observation closed;
-  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, &closed.conduct);
-  if (!engine) return closed;
-  return Runner(*engine, c, *numbers).run();
+  std::optional<Session> session = open(c, snapshots_of(c), options, &closed.conduct);
+  if (!session) return closed;
+  for (const Call& call : c.calls_made()) session->call(call);
+  return std::move(*session).finish();
+}
+
+std::pair<Observation, Observation> Lab::run_interleaved(const Case& one, const Case& two) const {
+  std::pair<Observation, Observation> closed;
+  std::optional<Session> first = open(one, snapshots_of(one), {}, &closed.first.conduct);
+  std::optional<Session> second = open(two, snapshots_of(two), {}, &closed.second.conduct);
+  if (!first || !second) return closed;
+  const std::vector<Call> of_first = one.calls_made();
+  const std::vector<Call> of_second = two.calls_made();
+  for (size_t i = 0; i < std::max(of_first.size(), of_second.size()); ++i) {
+    if (i < of_first.size()) first->call(of_first[i]);
+    if (i < of_second.size()) second->call(of_second[i]);
+  }
+  // The one that was opened first is closed first: the other one's results do not lie in it.
+  Observation seen = std::move(*first).finish();
+  return {std::move(seen), std::move(*second).finish()};
+}
+
+CallObserved Lab::opened(const Shape& shape) const {
+  const gdn_shape c = c_shape(shape);
+  const gdn_options options = default_options();
+  gdn_engine* handle = nullptr;
+  CallObserved seen;
+  seen.status = engine_.api->open(&c, &options, &handle);
+  if (!seen.ok()) seen.text = engine_.api->last_error(nullptr);
+  if (handle) engine_.api->close(handle);
+  return seen;
 }
 
 Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
@@ -140,7 +226,10 @@ Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
   if (!engine) return closed;
   Numbers numbers;
   numbers.tiles.assign(tiles.begin(), tiles.end());
-  Observation seen = Runner(*engine, c, numbers).run();
+  AllocationLedger no_gate;
+  Runner runner(*engine, c, numbers, no_gate, {});
+  for (const Call& call : c.calls_made()) runner.next(call);
+  Observation seen = std::move(runner).finish();
   if (seen.calls.front().ok()) out = std::move(seen.calls.front().arrays["out"]);
   return seen.served();
 }

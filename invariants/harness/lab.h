@@ -17,10 +17,37 @@
 
 namespace gdn {
 
-// How a run is set up, beyond the case: none of it may change a bit of what comes out.
+// Refuses the nth allocation, counted from 1, that the engine asks for during a call.
+struct RefusedAllocation {
+  size_t call = 0;
+  uint64_t nth = 1;
+};
+
+// How a run is set up, beyond the case: but for a refused allocation and what is imported, none of
+// it may change a bit of what comes out.
 struct RunOptions {
   bool observe = true;
   std::optional<uint32_t> fill = {};  // the pattern over fresh memory, where the engine can
+  std::optional<RefusedAllocation> refuse = {};  // where the engine has the gate
+  // States of another run, for state_import to find by their ids until this one exports its own.
+  std::map<int64_t, std::vector<uint8_t>> exports = {};
+};
+
+// An engine open on a case whose calls are made one by one; the Lab and the case outlive it.
+class Session {
+ public:
+  ~Session();
+  Session(Session&&) noexcept;
+  // Makes the next call. A reference that is valid until the call after it.
+  const CallObserved& call(const Call& call);
+  // Closes the engine.
+  Observation finish() &&;
+
+ private:
+  friend class Lab;
+  struct Open;
+  explicit Session(std::unique_ptr<Open> open);
+  std::unique_ptr<Open> open_;
 };
 
 // Not for use by several threads at once.
@@ -35,9 +62,21 @@ class Lab {
   // Why the engine does not serve a case (a capability or another dialect); empty if it does.
   std::string why_not(const Case& c) const;
   bool can_fill() const { return description().options.contains("fill"); }
+  bool has_gate() const { return description().options.contains("allocation_gate"); }
+
+  // Another built-in engine; null, and *why, where it cannot run here.
+  const Lab* beside(std::string_view name, std::string* why) const;
 
   // On a fresh engine each time.
   Observation run(const Case& c, const RunOptions& options = {}) const;
+  // Two fresh engines open at once, a call of one after a call of the other.
+  std::pair<Observation, Observation> run_interleaved(const Case& one, const Case& two) const;
+  // A fresh engine that is given the numbers of `c`; of its calls, those that are made by hand. At
+  // most `snapshots` are kept. Nothing where the case cannot be run: *why says why.
+  std::optional<Session> open(const Case& c, int snapshots, const RunOptions& options,
+                              Verdict* why) const;
+  // The status of gdn_api::open for a shape as the C ABI takes it, and the engine's words.
+  CallObserved opened(const Shape& shape) const;
 
   // The global check: what follows from the case alone. Remembered, by the case's text.
   const Expectation& expect(const Case& c) const;
@@ -56,13 +95,14 @@ class Lab {
 
  private:
   Expectation make_expectation(const Case& c) const;
-  const Numbers* numbers_of(const Case& c, std::string* why) const;
+  std::shared_ptr<const Numbers> numbers_of(const Case& c, std::string* why) const;
 
   EngineSource engine_;
   mutable std::map<std::string, Expectation> expectations_;
   // Of the case that was used last: an invariant runs the same one again and again.
   mutable std::string numbers_text_;
-  mutable std::optional<Numbers> numbers_;
+  mutable std::shared_ptr<const Numbers> numbers_;
+  mutable std::map<std::string, std::unique_ptr<Lab>, std::less<>> beside_;
 };
 
 }  // namespace gdn

@@ -39,41 +39,6 @@ TokenExpectation zero_state(const Shape& shape) {
   return zero;
 }
 
-Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract& contract) {
-  const Life life = live(c);
-  std::vector<std::vector<TokenExpectation>> of_sequence;
-  for (const Sequence& sequence : life.sequences) {
-    of_sequence.push_back(sequence.tokens.empty()
-                              ? std::vector<TokenExpectation>{}
-                              : expect_global(inputs_of(c, numbers, sequence), contract));
-  }
-  Expectation want;
-  for (size_t i = 0; i < c.calls.size(); ++i) {
-    const CallLife& now = life.calls[i];
-    CallExpectation& call = want.calls.emplace_back();
-    call.refused = now.refused;
-    if (now.before && now.after) {
-      const auto& tokens = of_sequence[now.after->sequence];
-      for (size_t t = now.before->tokens; t < now.after->tokens; ++t) {
-        call.tokens.push_back(tokens[t]);
-      }
-    }
-    const bool reads = !c.calls[i].reads.empty() || c.calls[i].kind == CallKind::read;
-    if (!reads || !now.read) continue;
-    // After reset, rollback or import the other tensors are gone with the token that made them.
-    const bool fed = now.after && now.read->sequence == now.after->sequence &&
-                     now.read->tokens == now.after->tokens &&
-                     now.before->tokens < now.after->tokens;
-    call.reads = now.read->tokens == 0 ? zero_state(c.shape)
-                                       : of_sequence[now.read->sequence][now.read->tokens - 1];
-    if (fed || now.read->tokens == 0) continue;
-    std::erase_if(call.reads, [](const auto& entry) {
-      return entry.first != Tensor::S && entry.first != Tensor::HIST;
-    });
-  }
-  return want;
-}
-
 Matrix matrix_of(const Case& c, const Numbers& numbers) {
   Matrix m;
   m.rows = c.rows;
@@ -196,11 +161,59 @@ std::map<std::string, Bounded> expect_operator(const Case& c, const Numbers& num
   return {};
 }
 
+// Of apply and dequant among the calls of a layer.
+std::map<std::string, Bounded> expect_beside(const Case& c, const Call& call,
+                                             const Contract& contract) {
+  const Case beside = beside_the_layers(c, call);
+  std::string why;
+  const std::optional<Numbers> numbers = materialise(beside, &why);
+  if (!numbers) return {};
+  return expect_operator(beside, *numbers, contract);
+}
+
+Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract& contract) {
+  const Life life = live(c);
+  std::vector<std::vector<TokenExpectation>> of_sequence;
+  for (const Sequence& sequence : life.sequences) {
+    of_sequence.push_back(sequence.tokens.empty()
+                              ? std::vector<TokenExpectation>{}
+                              : expect_global(inputs_of(c, numbers, sequence), contract));
+  }
+  Expectation want;
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    const CallLife& now = life.calls[i];
+    CallExpectation& call = want.calls.emplace_back();
+    call.refused = now.refused;
+    const CallKind kind = c.calls[i].kind;
+    const bool beside = kind == CallKind::apply || kind == CallKind::dequant;
+    if (beside && !now.refused) call.arrays = expect_beside(c, c.calls[i], contract);
+    if (now.before && now.after) {
+      const auto& tokens = of_sequence[now.after->sequence];
+      for (size_t t = now.before->tokens; t < now.after->tokens; ++t) {
+        call.tokens.push_back(tokens[t]);
+      }
+    }
+    const bool reads = !c.calls[i].reads.empty() || c.calls[i].kind == CallKind::read;
+    if (!reads || !now.read) continue;
+    // After reset, rollback or import the other tensors are gone with the token that made them.
+    const bool fed = now.after && now.read->sequence == now.after->sequence &&
+                     now.read->tokens == now.after->tokens &&
+                     now.before->tokens < now.after->tokens;
+    call.reads = now.read->tokens == 0 ? zero_state(c.shape)
+                                       : of_sequence[now.read->sequence][now.read->tokens - 1];
+    if (fed || now.read->tokens == 0) continue;
+    std::erase_if(call.reads, [](const auto& entry) {
+      return entry.first != Tensor::S && entry.first != Tensor::HIST;
+    });
+  }
+  return want;
+}
+
 }  // namespace
 
 Expectation Lab::make_expectation(const Case& c) const {
   std::string why;
-  const Numbers* const numbers = numbers_of(c, &why);
+  const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
   if (!numbers || !why_invalid(c).empty()) return {};
   if (c.subject == Subject::layer) return expect_layers(c, *numbers, contract());
   // An explicit list of calls of another subject is one that was cut up; its pieces have no
@@ -225,7 +238,7 @@ std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,
                                                 const std::vector<int64_t>& tokens,
                                                 const std::vector<TokenTensors>& seen) const {
   std::string why;
-  const Numbers* const numbers = numbers_of(c, &why);
+  const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
   if (!numbers) return {};
   Sequence sequence;
   sequence.weights = {layer, {layer, layer, layer}};

@@ -30,29 +30,33 @@ uint64_t checksum(std::span<const float> numbers) {
   return sum;
 }
 
-Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers)
-    : engine_(engine), case_(c), numbers_(numbers) {
+Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, AllocationLedger& ledger,
+               const RunOptions& options)
+    : engine_(engine),
+      case_(c),
+      numbers_(numbers),
+      ledger_(ledger),
+      refuse_(options.refuse),
+      imports_(options.exports) {
   seen_.conduct.outcome = Outcome::holds;
 }
 
-Observation Runner::run() && {
-  std::vector<Call> calls = case_.calls;
-  if (calls.empty() && case_.subject != Subject::layer) {
-    Call only;
-    only.kind = case_.subject == Subject::dequant     ? CallKind::dequant
-                : case_.subject == Subject::recurrent ? CallKind::recurrent
-                                                      : CallKind::apply;
-    if (only.kind == CallKind::recurrent) only.given[Argument::tokens] = case_.tokens;
-    calls.push_back(std::move(only));
-  }
-  const std::vector<int64_t> first = first_tokens(case_.with_calls(calls));
-  for (size_t i = 0; i < calls.size(); ++i) {
-    where_ = "call " + std::to_string(i + 1) + ", " + std::string(name_of(calls[i].kind));
-    now_ = &seen_.calls.emplace_back();
-    call(calls[i], first[i]);
-    if (!now_->ok()) now_->text = engine_.last_error();
-    reads_after(calls[i]);
-  }
+const CallObserved& Runner::next(const Call& given) {
+  made_.push_back(given);
+  const int64_t first_token = first_tokens(case_.with_calls(made_)).back();
+  where_ = "call " + std::to_string(made_.size()) + ", " + std::string(name_of(given.kind));
+  now_ = &seen_.calls.emplace_back();
+  const bool refusing = refuse_ && refuse_->call == made_.size() - 1;
+  ledger_.arm(refusing ? refuse_->nth : 0);
+  call(given, first_token);
+  now_->allocations = ledger_.asked;
+  ledger_.arm(0);
+  if (!now_->ok() && now_->text.empty()) now_->text = engine_.last_error();
+  reads_after(given);
+  return *now_;
+}
+
+Observation Runner::finish() && {
   recurrence_.reset();
   return std::move(seen_);
 }
@@ -91,9 +95,9 @@ void Runner::call(const Call& call, int64_t first_token) {
     case CallKind::rollback:
       return call_state(call);
     case CallKind::apply:
-      return apply();
+      return apply(call);
     case CallKind::dequant:
-      return dequant();
+      return dequant(call);
     case CallKind::recurrent:
       return recurrent(call, first_token);
     case CallKind::buffer_create:
@@ -231,9 +235,19 @@ void Runner::feed(const Call& call, int64_t first_token) {
   const gdn_api& api = engine_.api();
   const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
   std::vector<float> rows;
-  for (int64_t t = first_token; t < first_token + tokens; ++t) {
-    const std::vector<float>& h = numbers_.h[static_cast<size_t>(t)];
-    rows.insert(rows.end(), h.begin(), h.end());
+  const int64_t h_id = call.at(Argument::h_id);
+  if (h_id >= 0 && !outputs_.contains(h_id)) {
+    now_->status = GDN_INVALID_ARGUMENT;
+    now_->text = "the call whose out is its h gave none; the engine was not asked";
+    return;
+  }
+  if (h_id >= 0) {
+    rows = outputs_.at(h_id);
+  } else {
+    for (int64_t t = first_token; t < first_token + tokens; ++t) {
+      const std::vector<float>& h = numbers_.h[static_cast<size_t>(t)];
+      rows.insert(rows.end(), h.begin(), h.end());
+    }
   }
   Guarded<float> h{std::span<const float>(rows)};
   Guarded<float> out(rows.size());
@@ -249,7 +263,11 @@ void Runner::feed(const Call& call, int64_t first_token) {
   }
   if (!h.holds(rows)) misconduct("it wrote into h");
   if (!out.intact()) misconduct("it wrote outside out");
-  if (now_->ok()) now_->out = out.content();
+  const int64_t out_id = call.at(Argument::out_id);
+  outputs_.erase(out_id);
+  if (!now_->ok()) return;
+  now_->out = out.content();
+  if (out_id >= 0) outputs_[out_id] = now_->out;
 }
 
 void Runner::read(const Call& call) {

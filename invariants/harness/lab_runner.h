@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "invariants/harness/allocation_ledger.h"
 #include "invariants/harness/engine.h"
 #include "invariants/harness/guarded.h"
+#include "invariants/harness/lab.h"
 #include "invariants/harness/observation.h"
 #include "invariants/harness/recurrent_session.h"
 #include "reference/case.h"
@@ -20,8 +22,11 @@ uint64_t checksum(std::span<const float> numbers);
 
 class Runner {
  public:
-  Runner(Engine& engine, const Case& c, const Numbers& numbers);
-  Observation run() &&;
+  // All outlive the runner. The ledger is the engine's gate, or nobody's.
+  Runner(Engine& engine, const Case& c, const Numbers& numbers, AllocationLedger& ledger,
+         const RunOptions& options);
+  const CallObserved& next(const Call& call);
+  Observation finish() &&;
 
  private:
   void call(const Call& call, int64_t first_token);
@@ -37,8 +42,8 @@ class Runner {
   void read(const Call& call);
   void state_export(const Call& call);
   void state_import(const Call& call);
-  void apply();
-  void dequant();
+  void apply(const Call& call);
+  void dequant(const Call& call);
   void recurrent(const Call& call, int64_t first_token);
   void reads_after(const Call& call);
 
@@ -50,13 +55,21 @@ class Runner {
   Engine& engine_;
   const Case& case_;
   const Numbers& numbers_;
+  AllocationLedger& ledger_;
+  const std::optional<RefusedAllocation> refuse_;
+  std::vector<Call> made_;
   Observation seen_;
   CallObserved* now_ = nullptr;
-  std::string where_;  // "call 3, step"
-  std::map<int64_t, std::vector<uint8_t>> exports_;
+  std::string where_;                                // "call 3, step"
+  std::map<int64_t, std::vector<uint8_t>> imports_;  // what state_import finds, by id
+  std::map<int64_t, std::vector<float>> outputs_;    // kept by out_id
   std::map<int64_t, uint64_t> snapshots_;
   std::map<int64_t, gdn_buffer> buffers_;
   std::unique_ptr<RecurrentSession> recurrence_;
+  // Of apply, dequant and recurrent among the calls of a layer, by subject.
+  const Case& case_beside(const Call& call);
+  const Numbers& numbers_beside(const Call& call);
+  std::map<Subject, std::pair<Case, Numbers>> beside_;
 };
 
 }  // namespace gdn

@@ -57,7 +57,7 @@ void Runner::state_export(const Call& call) {
   if (!now_->ok()) return;
   now_->bytes = bytes.content();
   if (size < room) now_->bytes.resize(size);
-  exports_[call.at(Argument::id)] = now_->bytes;
+  imports_[call.at(Argument::id)] = seen_.exports[call.at(Argument::id)] = now_->bytes;
   // The state is observed as the numbers that it is: two machines may spell a NaN differently.
   if (size < state_header_bytes) return;
   std::vector<float>& state = now_->arrays["state"];
@@ -69,7 +69,7 @@ void Runner::state_export(const Call& call) {
 }
 
 void Runner::state_import(const Call& call) {
-  std::vector<uint8_t> bytes = exports_[call.at(Argument::id)];
+  std::vector<uint8_t> bytes = imports_[call.at(Argument::id)];
   const int64_t given = call.at(Argument::bytes);
   if (given >= 0 && given <= elements_max) bytes.resize(static_cast<size_t>(given));
   Guarded<uint8_t> source{std::span<const uint8_t>(bytes)};
@@ -131,60 +131,99 @@ void Runner::call_buffer(const Call& call) {
   if (now_->ok()) now_->bytes = destination.content();
 }
 
-void Runner::apply() {
-  const std::optional<Operator> op = operator_of(case_.subject);
-  if (!op || *op > Operator::out_proj || case_.subject == Subject::recurrent) {
+const Case& Runner::case_beside(const Call& call) {
+  if (case_.subject != Subject::layer) return case_;
+  Case beside = beside_the_layers(case_, call);
+  const Subject subject = beside.subject;
+  if (!beside_.contains(subject)) {
+    std::string why;
+    Numbers numbers = materialise(beside, &why).value_or(Numbers{});
+    beside_.emplace(subject, std::pair(std::move(beside), std::move(numbers)));
+  }
+  return beside_.at(subject).first;
+}
+
+const Numbers& Runner::numbers_beside(const Call& call) {
+  if (case_.subject != Subject::layer) return numbers_;
+  return beside_.at(case_beside(call).subject).second;
+}
+
+void Runner::apply(const Call& call) {
+  const Case& c = case_beside(call);
+  const Numbers& numbers = numbers_beside(call);
+  const std::optional<Operator> own = operator_of(c.subject);
+  if (!own || *own > Operator::out_proj || c.subject == Subject::recurrent) {
     now_->status = GDN_UNSUPPORTED;
     return;
   }
+  const int64_t given = call.at(Argument::op);
+  const int64_t op =
+      given == rule_of(Argument::op).unless_given ? static_cast<int64_t>(*own) : given;
+  const int64_t count_off = call.at(Argument::count_off);
+  // More is announced than is there only where the guards lie behind it.
+  const auto array = [&](const std::string& name, gdn_format format, void* data, size_t count) {
+    return gdn_array{name.c_str(), format, call.omit.contains(name) ? nullptr : data,
+                     static_cast<int64_t>(count) + count_off};
+  };
   std::map<std::string, Guarded<float>> in;
   std::vector<gdn_array> inputs;
-  for (const auto& [name, numbers] : numbers_.arrays) {
-    const auto [at, inserted] = in.emplace(name, Guarded<float>(std::span<const float>(numbers)));
-    inputs.push_back(
-        {at->first.c_str(), GDN_F32, at->second.data(), static_cast<int64_t>(numbers.size())});
+  for (const auto& [name, values] : numbers.arrays) {
+    const auto [at, inserted] = in.emplace(name, Guarded<float>(std::span<const float>(values)));
+    inputs.push_back(array(at->first, GDN_F32, at->second.data(), values.size()));
   }
-  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers_.tiles)};
-  if (!numbers_.tiles.empty()) {
-    inputs.push_back({"weight", GDN_Q4_TILE, tiles.data(), case_.rows * case_.cols});
+  const std::string weight = "weight";
+  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers.tiles)};
+  if (!numbers.tiles.empty()) {
+    inputs.push_back(
+        array(weight, GDN_Q4_TILE, tiles.data(), static_cast<size_t>(c.rows * c.cols)));
   }
   std::map<std::string, Guarded<float>> out;
   std::vector<gdn_array> outputs;
-  for (const Output& o : outputs_of(case_)) {
-    const auto [at, inserted] = out.emplace(o.name, Guarded<float>(static_cast<size_t>(o.count)));
-    outputs.push_back({at->first.c_str(), GDN_F32, at->second.data(), o.count});
+  for (const Output& o : outputs_of(c)) {
+    const auto count = static_cast<size_t>(o.count);
+    const auto [at, inserted] = out.emplace(o.name, Guarded<float>(count));
+    outputs.push_back(array(at->first, GDN_F32, at->second.data(), count));
   }
-  const gdn_shape shape = c_shape(case_.shape);
-  now_->status = engine_.api().apply(engine_.handle(), static_cast<gdn_operator>(*op), &shape,
+  const gdn_shape shape = c_shape(c.shape);
+  now_->status = engine_.api().apply(engine_.handle(), static_cast<gdn_operator>(op), &shape,
                                      inputs.data(), inputs.size(), outputs.data(), outputs.size());
-  for (const auto& [name, numbers] : numbers_.arrays) {
-    if (!in.at(name).holds(numbers)) misconduct("it wrote into its input " + name);
+  for (const auto& [name, values] : numbers.arrays) {
+    if (!in.at(name).holds(values)) misconduct("it wrote into its input " + name);
   }
-  if (!tiles.holds(numbers_.tiles)) misconduct("it wrote into the tiles that it was given");
+  if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
   for (const auto& [name, guarded] : out) {
     if (!guarded.intact()) misconduct("it wrote outside its output " + name);
     if (now_->ok()) now_->arrays[name] = guarded.content();
   }
 }
 
-void Runner::dequant() {
-  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers_.tiles)};
-  Guarded<float> out(static_cast<size_t>(case_.rows * case_.cols));
-  now_->status =
-      engine_.api().dequant(engine_.handle(), case_.rows, case_.cols, tiles.data(), out.data());
-  if (!tiles.holds(numbers_.tiles)) misconduct("it wrote into the tiles that it was given");
+void Runner::dequant(const Call& call) {
+  const Case& c = case_beside(call);
+  const Numbers& numbers = numbers_beside(call);
+  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers.tiles)};
+  Guarded<float> out(static_cast<size_t>(c.rows * c.cols));
+  const auto or_own = [&](Argument argument, int64_t own) {
+    const int64_t given = call.at(argument);
+    return given == rule_of(argument).unless_given ? own : given;
+  };
+  now_->status = engine_.api().dequant(engine_.handle(), or_own(Argument::rows, c.rows),
+                                       or_own(Argument::cols, c.cols),
+                                       call.omit.contains("tiles") ? nullptr : tiles.data(),
+                                       call.omit.contains("out") ? nullptr : out.data());
+  if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
   if (!out.intact()) misconduct("it wrote outside its output");
   if (now_->ok()) now_->arrays["out"] = out.content();
 }
 
 void Runner::recurrent(const Call& call, int64_t first_token) {
-  if (case_.subject != Subject::recurrent) {
+  const Case& c = case_beside(call);
+  if (c.subject != Subject::recurrent) {
     now_->status = GDN_UNSUPPORTED;
     return;
   }
   if (!recurrence_) {
-    recurrence_ =
-        std::make_unique<RecurrentSession>(engine_, recurrent_inputs(case_, numbers_), case_.pool);
+    recurrence_ = std::make_unique<RecurrentSession>(
+        engine_, recurrent_inputs(c, numbers_beside(call)), c.pool);
     now_->status = recurrence_->start();
     if (!now_->ok()) return;
   }

@@ -137,9 +137,27 @@ class Model {
       case CallKind::buffer_write:
       case CallKind::buffer_read:
         return access_buffer(call);
+      case CallKind::apply:
+      case CallKind::dequant:
+        now_.refused = is_refused_beside(call);
+        return;
       default:
         return;
     }
+  }
+
+  // Operators on explicit inputs: no state of a layer has a part in them.
+  static bool is_refused_beside(const Call& call) {
+    if (!call.omit.empty()) return true;
+    if (call.kind == CallKind::apply) {
+      const int64_t op = call.at(Argument::op);
+      return call.at(Argument::count_off) != 0 || op < -1 ||
+             op > static_cast<int64_t>(Operator::out_proj);
+    }
+    const int64_t rows = call.at(Argument::rows);
+    const int64_t cols = call.at(Argument::cols);
+    return !why_not_q4_tile(rows == -1 ? q4_tile_rows : rows, cols == -1 ? q4_block_weights : cols)
+                .empty();
   }
 
   void access_buffer(const Call& call) {
@@ -246,22 +264,29 @@ class Model {
   void feed(const Call& call, int64_t first_token) {
     const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
     // A null pointer through which something would be read or written.
-    if (tokens < 0 || (tokens > 0 && !call.omit.empty())) {
+    const int64_t h_id = call.at(Argument::h_id);
+    const int64_t out_id = call.at(Argument::out_id);
+    const bool has_h = h_id < 0 || outputs_.contains(h_id);
+    if (out_id >= 0) outputs_.erase(out_id);
+    if (tokens < 0 || (tokens > 0 && !call.omit.empty()) || !has_h) {
       now_.refused = true;
     } else if (call.kind == CallKind::forward) {
-      forward(first_token, tokens);
+      forward(first_token, tokens, h_id >= 0);
     } else {
-      feed(at(call.at(Argument::layer)), first_token, tokens);
+      feed(at(call.at(Argument::layer)), first_token, tokens, h_id >= 0);
     }
+    if (!now_.refused && out_id >= 0) outputs_.insert(out_id);
   }
 
-  void feed(LayerLife& layer, int64_t first_token, int64_t tokens) {
+  // What another call gave is known to the engine alone.
+  void feed(LayerLife& layer, int64_t first_token, int64_t tokens, bool from_output) {
     if (!layer.ready()) {
       now_.refused = true;
       return;
     }
     layer.has_token = layer.has_token || tokens > 0;
-    if (layer.bound && layer.is_bound_oddly && tokens > 0) layer.place.reset();
+    const bool unknown = from_output || (layer.bound && layer.is_bound_oddly);
+    if (unknown && tokens > 0) layer.place.reset();
     if (!layer.place) return;
     Place& place = *layer.place;
     const bool other_weights =
@@ -288,14 +313,14 @@ class Model {
   }
 
   // What reaches the second layer is the first one's output, which no case spells out.
-  void forward(int64_t first_token, int64_t tokens) {
+  void forward(int64_t first_token, int64_t tokens, bool from_output) {
     const bool ready =
         std::all_of(layers_.begin(), layers_.end(), [](const LayerLife& l) { return l.ready(); });
     if (!ready) {
       now_.refused = true;
       return;
     }
-    feed(layers_.front(), first_token, tokens);
+    feed(layers_.front(), first_token, tokens, from_output);
     if (layers_.size() == 1) return;
     now_.before = now_.after = std::nullopt;
     for (size_t l = 1; l < layers_.size() && tokens > 0; ++l) {
@@ -359,6 +384,7 @@ class Model {
   int64_t pool_capacity_ = 0;
   std::map<int64_t, int64_t> buffers_;  // bytes of each
   std::map<int64_t, std::optional<Place>> exports_;
+  std::set<int64_t> outputs_;  // the out_ids of calls that were served
   std::vector<std::pair<int64_t, Snapshot>> snapshots_;
 };
 

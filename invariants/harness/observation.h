@@ -20,6 +20,7 @@ struct CallObserved {
   std::map<std::string, std::vector<float>> arrays;  // outputs of apply, dequant and recurrent;
                                                      // `state` of state_export
   std::vector<uint8_t> bytes;  // pool_get, buffer_read; the header of state_export
+  uint64_t allocations = 0;    // that the engine asked for during the call, where it has the gate
 
   bool ok() const { return status == GDN_OK; }
 };
@@ -30,6 +31,12 @@ struct Observation {
   // engine_error: it could not be opened, or a read that was asked for was refused; fails: it wrote
   // outside an output or into an input.
   Verdict conduct;
+  // What state_export gave, whole, by the ids of the case.
+  std::map<int64_t, std::vector<uint8_t>> exports;
+  // Allocations that the engine still held after close, and whether it released what it had not:
+  // zero and false where the engine has no gate.
+  uint64_t held_after_close = 0;
+  bool released_too_much = false;
 
   // conduct, and every call served: what an invariant of numbers asks for first.
   Verdict served() const;

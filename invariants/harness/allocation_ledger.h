@@ -5,7 +5,7 @@
 
 #include "device/gdn.h"
 
-namespace gdn::testing {
+namespace gdn {
 
 struct AllocationLedger {
   uint64_t asked = 0;       // allocations asked for
@@ -43,4 +43,4 @@ struct AllocationLedger {
   }
 };
 
-}  // namespace gdn::testing
+}  // namespace gdn
