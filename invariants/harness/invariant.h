@@ -8,6 +8,7 @@
 #include "invariants/harness/lab.h"
 #include "invariants/harness/observation.h"
 #include "invariants/harness/verdict.h"
+#include "invariants/harness/worked.h"
 #include "reference/case.h"
 #include "reference/formats.h"
 #include "reference/rng.h"
@@ -36,6 +37,9 @@ struct Invariant {
 // The verdict of one invariant on one case; not_applicable where it does not apply or the engine
 // does not serve such cases.
 Verdict check(const Invariant& invariant, const Case& c, const Lab& lab);
+
+// Is it asked about a case that a search drew? Of one case in Claim::one_in, whoever draws it.
+bool asked(const Invariant& invariant, const Case& c);
 
 // Sorted by name.
 const std::vector<Invariant>& registry();

@@ -36,6 +36,11 @@ const Invariant* invariant_named(std::string_view name) {
   return nullptr;
 }
 
+bool asked(const Invariant& invariant, const Case& c) {
+  const auto one_in = static_cast<uint64_t>(invariant.claim.one_in);
+  return one_in <= 1 || mix64(fnv1a64(print(c)) ^ fnv1a64(invariant.name)) % one_in == 0;
+}
+
 Verdict check(const Invariant& invariant, const Case& c, const Lab& lab) {
   Verdict none;
   none.detail = why_invalid(c);
