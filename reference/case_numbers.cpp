@@ -67,10 +67,21 @@ float cancelling_exponent(const Recipe& recipe) {
   return std::ldexp(1.0F, static_cast<int>(std::clamp<int64_t>(-recipe.input_exponent, -120, 120)));
 }
 
+// 4-bit weights by bit pattern: the tiles are drawn, since few such float32 weights can be
+// quantised.
+bool draws_tiles(const Case& c) {
+  const Pattern pattern = static_cast<Pattern>(c.recipe.weight_pattern);
+  return c.weights == Weights::q4 &&
+         (pattern == Pattern::any_finite || pattern == Pattern::any_bits);
+}
+
 std::vector<float> gate_rows(const Case& c, const Rng& rng, int64_t logit) {
   const int64_t rows = c.shape.num_v_heads;
   const int64_t cols = c.shape.hidden_size;
-  std::vector<float> weights = draw_matrix(c.recipe, rng, rows, cols);
+  Recipe recipe = c.recipe;
+  // Beside tiles by bit pattern these stay ordinary: a gate of any bits hides all that follows.
+  if (draws_tiles(c)) recipe.weight_pattern = static_cast<int64_t>(Pattern::smooth);
+  std::vector<float> weights = draw_matrix(recipe, rng, rows, cols);
   if (logit == 0) return weights;
   const float bias = static_cast<float>(logit) * cancelling_exponent(c.recipe);
   for (int64_t row = 0; row < rows; ++row) weights[static_cast<size_t>(row * cols)] = bias;
@@ -78,14 +89,38 @@ std::vector<float> gate_rows(const Case& c, const Rng& rng, int64_t logit) {
 }
 
 // Taps of about 1/2: the sum of a few inputs stays about as large as they are.
-std::vector<float> conv_weights(const Shape& shape, Rng rng) {
-  return draw(rng, Pattern::smooth, shape.conv_dim() * shape.conv_kernel, 0);
+std::vector<float> conv_weights(const Case& c, Rng rng) {
+  const Shape& s = c.shape;
+  std::vector<float> taps = draw(rng, Pattern::smooth, s.conv_dim() * s.conv_kernel, 0);
+  oppose_pairs(c.recipe, taps, s.conv_kernel);
+  return taps;
 }
 
 std::vector<float> norm_weights(const Shape& shape, Rng rng) {
   std::vector<float> weights(static_cast<size_t>(shape.head_v_dim));
   for (float& w : weights) w = 1 + rng.signed_unit() / 4;
   return weights;
+}
+
+// Tiles of any bytes, but for the scales: infinite and NaN ones come with Pattern::any_bits alone.
+std::vector<uint8_t> random_tiles(const Recipe& recipe, Rng rng, int64_t rows, int64_t cols) {
+  std::vector<uint8_t> tiles(static_cast<size_t>(q4_bytes(rows, cols)));
+  for (uint8_t& byte : tiles) byte = static_cast<uint8_t>(rng.next());
+  if (static_cast<Pattern>(recipe.weight_pattern) == Pattern::any_bits) return tiles;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const bool high_byte_of_scale = i % q4_tile_bytes < 8 && i % 2 == 1;
+    // Clearing one bit of an all-ones exponent makes it finite.
+    if (high_byte_of_scale && (tiles[i] & 0x7C) == 0x7C) tiles[i] &= 0xBF;
+  }
+  return tiles;
+}
+
+std::vector<uint8_t> tiles_of(const Case& c, Source& source, const std::string& name,
+                              const std::vector<float>& weights, int64_t rows, int64_t cols) {
+  if (draws_tiles(c) && !c.numbers.contains(name)) {
+    return random_tiles(c.recipe, source.stream(name + " tiles"), rows, cols);
+  }
+  return source.quantised(name, weights, rows, cols);
 }
 
 LayerNumbers layer_numbers(const Case& c, int64_t layer, Source& source) {
@@ -102,15 +137,15 @@ LayerNumbers layer_numbers(const Case& c, int64_t layer, Source& source) {
   n.out = matrix("out", s.hidden_size, s.v_dim());
   n.b = source.array("b" + suffix, gate_rows(c, rng("b"), c.recipe.beta_logit));
   n.a = source.array("a" + suffix, gate_rows(c, rng("a"), 0));
-  n.conv = source.array("conv" + suffix, conv_weights(s, rng("conv")));
+  n.conv = source.array("conv" + suffix, conv_weights(c, rng("conv")));
   n.A_log = source.array("A_log" + suffix, draw_A_log(c.recipe, rng("A_log"), s.num_v_heads));
   n.dt_bias =
       source.array("dt_bias" + suffix, draw_dt_bias(c.recipe, rng("dt_bias"), s.num_v_heads));
   n.norm = source.array("norm" + suffix, norm_weights(s, rng("norm")));
   if (c.weights == Weights::f32) return n;
-  n.qkv_tiles = source.quantised("qkv" + suffix, n.qkv, s.conv_dim(), s.hidden_size);
-  n.z_tiles = source.quantised("z" + suffix, n.z, s.v_dim(), s.hidden_size);
-  n.out_tiles = source.quantised("out" + suffix, n.out, s.hidden_size, s.v_dim());
+  n.qkv_tiles = tiles_of(c, source, "qkv" + suffix, n.qkv, s.conv_dim(), s.hidden_size);
+  n.z_tiles = tiles_of(c, source, "z" + suffix, n.z, s.v_dim(), s.hidden_size);
+  n.out_tiles = tiles_of(c, source, "out" + suffix, n.out, s.hidden_size, s.v_dim());
   n.qkv = n.z = n.out = {};
   return n;
 }
@@ -160,7 +195,9 @@ void recurrence_arrays(const Case& c, int64_t tokens, Source& source, Numbers& n
       return source.stream(name).stream("token " + std::to_string(t));
     };
     append("q", unit_heads(c, source.stream("q"), t));
-    append("k", unit_heads(c, source.stream("k"), t));
+    std::vector<float> k = unit_heads(c, source.stream("k"), t);
+    oppose_pairs(c.recipe, k, s.head_k_dim);
+    append("k", k);
     append("v", draw_input(c.recipe, source.stream("v"), s.v_dim(), t));
     append("beta", draw_beta(c.recipe, of_token("beta"), s.num_v_heads));
     if (decay != Dialect::Decay::per_channel) {
@@ -186,19 +223,6 @@ void recurrence_arrays(const Case& c, int64_t tokens, Source& source, Numbers& n
   }
 }
 
-// Tiles of any bytes, but for the scales: infinite and NaN ones come with Pattern::any_bits alone.
-std::vector<uint8_t> random_tiles(const Case& c, Rng rng) {
-  std::vector<uint8_t> tiles(static_cast<size_t>(q4_bytes(c.rows, c.cols)));
-  for (uint8_t& byte : tiles) byte = static_cast<uint8_t>(rng.next());
-  if (static_cast<Pattern>(c.recipe.weight_pattern) == Pattern::any_bits) return tiles;
-  for (size_t i = 0; i < tiles.size(); ++i) {
-    const bool high_byte_of_scale = i % q4_tile_bytes < 8 && i % 2 == 1;
-    // Clearing one bit of an all-ones exponent makes it finite.
-    if (high_byte_of_scale && (tiles[i] & 0x7C) == 0x7C) tiles[i] &= 0xBF;
-  }
-  return tiles;
-}
-
 void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
   const Shape& s = c.shape;
   const auto put = [&](const std::string& name, std::vector<float> drawn) {
@@ -213,7 +237,7 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
       put_input("x", c.cols);
       put("weight", draw_matrix(c.recipe, source.stream("weight"), c.rows, c.cols));
       if (c.weights == Weights::f32) return;
-      numbers.tiles = source.quantised("weight", numbers.arrays["weight"], c.rows, c.cols);
+      numbers.tiles = tiles_of(c, source, "weight", numbers.arrays["weight"], c.rows, c.cols);
       numbers.arrays.erase("weight");
       return;
     case Subject::gates: {
@@ -228,7 +252,7 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
     case Subject::conv:
       put_input("x", s.conv_dim());
       put_input("hist", s.history_count());
-      put("weight", conv_weights(s, source.stream("weight")));
+      put("weight", conv_weights(c, source.stream("weight")));
       return;
     case Subject::qk_norm:
       put_input("q", s.k_dim());
@@ -246,7 +270,7 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
       put("weight", norm_weights(s, source.stream("weight")));
       return;
     case Subject::dequant:
-      numbers.tiles = random_tiles(c, source.stream("tiles"));
+      numbers.tiles = random_tiles(c.recipe, source.stream("tiles"), c.rows, c.cols);
       return;
     case Subject::layer:
       return;

@@ -25,6 +25,10 @@ constexpr Knob all_knobs[] = {
     {"beta_logit", &Recipe::beta_logit, -100, 100},
     {"A_log", &Recipe::A_log, -1000, 1000},
     {"dt_bias", &Recipe::dt_bias, -1000, 1000},
+    {"beta_factor", &Recipe::beta_factor, 1, 2},
+    {"cancelling_bits", &Recipe::cancelling_bits, 0, 24},
+    {"tiny_64ths", &Recipe::tiny_64ths, 0, 64},
+    {"extreme_64ths", &Recipe::extreme_64ths, 0, 64},
 };
 
 // log2(e) and ln 2, as the nearest float32.
@@ -61,6 +65,38 @@ float draw_one(Rng& rng, Pattern pattern, int64_t index, int64_t hot_index) {
       return std::bit_cast<float>(static_cast<uint32_t>(rng.next()));
   }
   return 0;
+}
+
+// Where float32 changes its ways at its lower end: a zero of either sign, the smallest and the
+// largest subnormal, the smallest normal number and what follows it; and any subnormal.
+uint32_t draw_tiny(Rng& rng) {
+  constexpr uint32_t edges[] = {0x00000000, 0x00000001, 0x007FFFFF, 0x00800000, 0x00800001};
+  const auto which = static_cast<size_t>(rng.range(0, static_cast<int64_t>(std::size(edges))));
+  const uint32_t sign = static_cast<uint32_t>(rng.next()) & 0x80000000U;
+  if (which == std::size(edges)) return sign | (static_cast<uint32_t>(rng.next()) & 0x007FFFFFU);
+  return sign | edges[which];
+}
+
+// And at its upper end: the largest power of two and the largest number, infinity, a quiet and a
+// signalling NaN; and any bits.
+uint32_t draw_extreme(Rng& rng) {
+  constexpr uint32_t edges[] = {0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7F800001};
+  const auto which = static_cast<size_t>(rng.range(0, static_cast<int64_t>(std::size(edges))));
+  const uint32_t bits = static_cast<uint32_t>(rng.next());
+  return which == std::size(edges) ? bits : (bits & 0x80000000U) | edges[which];
+}
+
+void put_edges(const Recipe& recipe, const Rng& rng, std::span<float> numbers) {
+  Rng tiny = rng.stream("tiny");
+  Rng extreme = rng.stream("extreme");
+  for (float& x : numbers) {
+    if (recipe.tiny_64ths > 0 && tiny.range(1, 64) <= recipe.tiny_64ths) {
+      x = std::bit_cast<float>(draw_tiny(tiny));
+    }
+    if (recipe.extreme_64ths > 0 && extreme.range(1, 64) <= recipe.extreme_64ths) {
+      x = std::bit_cast<float>(draw_extreme(extreme));
+    }
+  }
 }
 
 // log(n) for n >= 1, within 0.06: the mantissa's logarithm is taken as linear.
@@ -119,7 +155,10 @@ std::vector<float> draw_input(const Recipe& recipe, const Rng& rng, int64_t coun
   const Pattern pattern = static_cast<Pattern>(recipe.pattern);
   const Rng own = rng.stream("token " + std::to_string(token));
   std::vector<float> numbers = draw(own, pattern, count, recipe.input_exponent);
-  if (!takes_exponent(pattern)) return numbers;
+  if (!takes_exponent(pattern)) {
+    put_edges(recipe, own, numbers);
+    return numbers;
+  }
   const std::vector<float> common =
       draw(rng.stream("common"), pattern, count, recipe.input_exponent);
   const float share = static_cast<float>(recipe.coherence_16ths) / 16;
@@ -132,15 +171,28 @@ std::vector<float> draw_input(const Recipe& recipe, const Rng& rng, int64_t coun
           scaled(numbers[i], spread.range(-recipe.exponent_spread, recipe.exponent_spread));
     }
     if (recipe.zero_16ths > 0 && zeros.range(1, 16) <= recipe.zero_16ths) numbers[i] = 0;
+    if (recipe.cancelling_bits > 0 && i % 2 == 1) numbers[i] = numbers[i - 1];
   }
+  put_edges(recipe, own, numbers);
   return numbers;
 }
 
 std::vector<float> draw_matrix(const Recipe& recipe, Rng rng, int64_t rows, int64_t cols) {
   // Half of log2(cols), so that the norm of a row stays about the same whatever its length.
   const int64_t half_log2 = floor_log2(std::max<int64_t>(1, cols)) / 2;
-  return draw(rng, static_cast<Pattern>(recipe.weight_pattern), rows * cols,
-              recipe.weight_exponent - half_log2);
+  std::vector<float> numbers = draw(rng, static_cast<Pattern>(recipe.weight_pattern), rows * cols,
+                                    recipe.weight_exponent - half_log2);
+  oppose_pairs(recipe, numbers, cols);
+  return numbers;
+}
+
+void oppose_pairs(const Recipe& recipe, std::span<float> numbers, int64_t cols) {
+  if (recipe.cancelling_bits == 0) return;
+  const auto width = static_cast<size_t>(cols);
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    if (i % width % 2 == 0) continue;
+    numbers[i] = -(numbers[i - 1] + scaled(numbers[i - 1], -recipe.cancelling_bits));
+  }
 }
 
 std::vector<float> draw_A_log(const Recipe& recipe, Rng rng, int64_t count) {
@@ -170,7 +222,7 @@ std::vector<float> draw_beta(const Recipe& recipe, Rng rng, int64_t count) {
   std::vector<float> numbers(static_cast<size_t>(count));
   for (float& x : numbers) {
     const float logit = static_cast<float>(recipe.beta_logit) + rng.signed_unit();
-    x = 1 / (1 + exp2_steps(-logit * log2_e));
+    x = static_cast<float>(recipe.beta_factor) / (1 + exp2_steps(-logit * log2_e));
   }
   return numbers;
 }

@@ -38,6 +38,10 @@ struct Recipe {
   int64_t beta_logit = 0;       // b lies about this: beta near 0, 1/2 or 1
   int64_t A_log = 0;            // added to A_log, without compensation
   int64_t dt_bias = 0;          // added to dt_bias, without compensation
+  int64_t beta_factor = 1;      // betas of the recurrence alone are multiplied by this
+  int64_t cancelling_bits = 0;  // above 0: sums of products cancel but for their last bits
+  int64_t tiny_64ths = 0;       // share of inputs that are subnormal, a zero or nearly one
+  int64_t extreme_64ths = 0;    // share of inputs that are huge, infinite, NaN or any bits
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
@@ -53,19 +57,24 @@ std::span<const Knob> knobs();
 // `count` numbers of `pattern`, times 2^exponent where the pattern takes one.
 std::vector<float> draw(Rng rng, Pattern pattern, int64_t count, int64_t exponent);
 
-// An input array: the recipe's pattern, exponent, spread and zeros. `token` parts the tokens of a
-// sequence, which share `coherence_16ths` of their values.
+// An input array: the recipe's pattern, exponent, spread, zeros and edges. `token` parts the tokens
+// of a sequence, which share `coherence_16ths` of their values. Where sums are to cancel, the
+// second of each pair repeats the first.
 std::vector<float> draw_input(const Recipe& recipe, const Rng& rng, int64_t count, int64_t token);
 
 // A row-major [rows, cols] matrix whose rows have a norm of about 2^weight_exponent.
 std::vector<float> draw_matrix(const Recipe& recipe, Rng rng, int64_t rows, int64_t cols);
+
+// Where sums are to cancel: in each row of `cols` the second of each pair becomes minus the first,
+// larger by a factor of 1 + 2^-cancelling_bits.
+void oppose_pairs(const Recipe& recipe, std::span<float> numbers, int64_t cols);
 
 // A_log such that exp(A_log) softplus(0) is about 1/horizon_tokens, spread over a factor of e.
 std::vector<float> draw_A_log(const Recipe& recipe, Rng rng, int64_t count);
 std::vector<float> draw_dt_bias(const Recipe& recipe, Rng rng, int64_t count);
 
 // For the recurrence on its own: log decays of about -1/horizon_tokens, betas about
-// sigmoid(beta_logit), keys and queries of norm about 1.
+// beta_factor sigmoid(beta_logit), keys and queries of norm about 1.
 std::vector<float> draw_log_decay(const Recipe& recipe, Rng rng, int64_t count);
 std::vector<float> draw_beta(const Recipe& recipe, Rng rng, int64_t count);
 
