@@ -28,6 +28,28 @@ const gdn_api& twin_with(const char* name) {
   return api;
 }
 
+// The twin's calls with `decode` for its decoder of 4-bit tiles: what dequant gives, and what the
+// projections multiply with.
+template <auto decode>
+const gdn_api& twin_decoding_with(const char* name) {
+  static const twin::TwinOperators operators = [] {
+    twin::TwinOperators table = twin::twin_operators;
+    table.dequant = decode;
+    table.project_q4 = [](const uint8_t* tiles, int64_t rows, int64_t cols, const float* x,
+                          float* y) {
+      std::vector<float> weights(static_cast<size_t>(rows * cols));
+      decode(tiles, rows, cols, weights.data());
+      twin::project_f32(weights.data(), rows, cols, x, y);
+    };
+    return table;
+  }();
+  static const gdn_api api = twin::twin_api(
+      name, [](const gdn_shape* shape, const gdn_options* options, gdn_engine** engine) {
+        return twin::twin_open(operators, shape, options, engine);
+      });
+  return api;
+}
+
 // The right twin, as any caller sees it.
 inline const gdn_api& right_twin() {
   static const gdn_api api = twin::twin_api(

@@ -6,7 +6,9 @@
 
 #include "invariants/harness/judge.h"
 #include "invariants/harness/lab.h"
+#include "invariants/harness/made_calls.h"
 #include "invariants/harness/observation.h"
+#include "invariants/harness/refused.h"
 #include "invariants/harness/verdict.h"
 #include "invariants/harness/worked.h"
 #include "reference/case.h"
