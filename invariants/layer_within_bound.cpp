@@ -10,12 +10,6 @@ namespace {
 
 bool applies(const Case& c) { return c.subject == Subject::layer; }
 
-// out of a call in rows of one token.
-std::vector<float> row_of(const std::vector<float>& out, size_t token, int64_t hidden_size) {
-  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(token) * hidden_size;
-  return std::vector<float>(begin, begin + hidden_size);
-}
-
 Verdict status_as_expected(size_t index, const CallObserved& got, const CallExpectation& want) {
   const std::string where = "call " + std::to_string(index + 1) + ": ";
   if (want.refused) return claim(!got.ok(), where + "it was served, a refusal is right");
@@ -24,24 +18,6 @@ Verdict status_as_expected(size_t index, const CallObserved& got, const CallExpe
   refused.outcome = Outcome::engine_error;
   refused.detail = where + "it was refused: " + got.text;
   return refused;
-}
-
-Verdict numbers_as_expected(const Case& c, size_t index, const CallObserved& got,
-                            const CallExpectation& want) {
-  const std::string where = "call " + std::to_string(index + 1) + ", ";
-  Verdict all = claim(true, "");
-  for (size_t t = 0; t < want.tokens.size(); ++t) {
-    all = both(std::move(all),
-               within(where + "OUT of its token " + std::to_string(t),
-                      row_of(got.out, t, c.shape.hidden_size), want.tokens[t].at(Tensor::OUT)));
-  }
-  for (const auto& [tensor, bounded] : want.reads) {
-    const auto found = got.reads.find(tensor);
-    if (found == got.reads.end() || (bounded.size() == 0 && found->second.empty())) continue;
-    all =
-        both(std::move(all), within(where + std::string(name_of(tensor)), found->second, bounded));
-  }
-  return all;
 }
 
 Verdict check(const Case& given, const Lab& lab) {
@@ -54,7 +30,8 @@ Verdict check(const Case& given, const Lab& lab) {
     const CallObserved& call = seen.calls[i];
     all = both(std::move(all), status_as_expected(i, call, want.calls[i]));
     if (!call.ok() || want.calls[i].refused) continue;
-    all = both(std::move(all), numbers_as_expected(c, i, call, want.calls[i]));
+    all = both(std::move(all),
+               within("call " + std::to_string(i + 1), call, want.calls[i], c.shape.hidden_size));
   }
   return all;
 }

@@ -234,30 +234,34 @@ Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
   return seen.served();
 }
 
+Verdict same_bits(const std::string& where, const CallObserved& a, const CallObserved& b) {
+  Verdict all =
+      claim(a.status == b.status, where + ": status " + std::string(name_of(a.status)) +
+                                      ", the other run gave " + std::string(name_of(b.status)));
+  const auto add = [&all](Verdict v) { all = both(std::move(all), std::move(v)); };
+  add(claim(a.reads.size() == b.reads.size() && a.arrays.size() == b.arrays.size(),
+            where + ": other tensors were read"));
+  if (!a.out.empty() || !b.out.empty()) add(same_bits(where + ", out", a.out, b.out));
+  if (!a.bytes.empty() || !b.bytes.empty()) add(same_bytes(where + ", bytes", a.bytes, b.bytes));
+  for (const auto& [tensor, values] : a.reads) {
+    const auto other = b.reads.find(tensor);
+    if (other == b.reads.end() || (values.empty() && other->second.empty())) continue;
+    add(same_bits(where + ", " + std::string(name_of(tensor)), values, other->second));
+  }
+  for (const auto& [name, values] : a.arrays) {
+    const auto other = b.arrays.find(name);
+    if (other == b.arrays.end() || (values.empty() && other->second.empty())) continue;
+    add(same_bits(where + ", " + name, values, other->second));
+  }
+  return all;
+}
+
 Verdict same_bits(const Observation& got, const Observation& want) {
   Verdict all = claim(got.calls.size() == want.calls.size(), "another number of calls was made");
   const size_t calls = std::min(got.calls.size(), want.calls.size());
   for (size_t i = 0; i < calls; ++i) {
-    const CallObserved& a = got.calls[i];
-    const CallObserved& b = want.calls[i];
-    const std::string where = "call " + std::to_string(i + 1) + ", ";
-    const auto add = [&all](Verdict v) { all = both(std::move(all), std::move(v)); };
-    add(claim(a.status == b.status, where + "status " + std::string(name_of(a.status)) +
-                                        ", the other run gave " + std::string(name_of(b.status))));
-    add(claim(a.reads.size() == b.reads.size() && a.arrays.size() == b.arrays.size(),
-              where + "other tensors were read"));
-    if (!a.out.empty() || !b.out.empty()) add(same_bits(where + "out", a.out, b.out));
-    if (!a.bytes.empty() || !b.bytes.empty()) add(same_bytes(where + "bytes", a.bytes, b.bytes));
-    for (const auto& [tensor, values] : a.reads) {
-      const auto other = b.reads.find(tensor);
-      if (other == b.reads.end() || (values.empty() && other->second.empty())) continue;
-      add(same_bits(where + std::string(name_of(tensor)), values, other->second));
-    }
-    for (const auto& [name, values] : a.arrays) {
-      const auto other = b.arrays.find(name);
-      if (other == b.arrays.end() || (values.empty() && other->second.empty())) continue;
-      add(same_bits(where + name, values, other->second));
-    }
+    all = both(std::move(all),
+               same_bits("call " + std::to_string(i + 1), got.calls[i], want.calls[i]));
   }
   return all;
 }

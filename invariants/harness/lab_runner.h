@@ -17,9 +17,6 @@
 
 namespace gdn {
 
-// A checksum of numbers, to see that an engine leaves its inputs alone.
-uint64_t checksum(std::span<const float> numbers);
-
 class Runner {
  public:
   // All outlive the runner. The ledger is the engine's gate, or nobody's.

@@ -42,7 +42,8 @@ struct Observation {
   Verdict served() const;
 };
 
-// Equal bits in everything that two runs gave.
+// Equal bits in everything that two calls, or two runs, gave.
+Verdict same_bits(const std::string& where, const CallObserved& got, const CallObserved& want);
 Verdict same_bits(const Observation& got, const Observation& want);
 
 struct CallExpectation {
