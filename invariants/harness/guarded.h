@@ -33,6 +33,12 @@ class Guarded {
     return std::all_of(bytes_.begin(), bytes_.begin() + guard_bytes, is_guard) &&
            std::all_of(bytes_.end() - guard_bytes, bytes_.end(), is_guard);
   }
+  // And, of an output, is its poison there still?
+  bool untouched() const {
+    const auto is_poison = [](unsigned char byte) { return byte == poison_byte; };
+    return intact() &&
+           std::all_of(bytes_.begin() + guard_bytes, bytes_.end() - guard_bytes, is_poison);
+  }
   // And, of an input, what lies between them?
   bool holds(std::span<const T> content) const {
     return intact() && content.size() == count_ &&

@@ -1,0 +1,247 @@
+// Wrong calls, and what must follow from them: nothing.
+#include "invariants/harness/refused.h"
+
+#include <algorithm>
+
+#include "reference/formats.h"
+
+namespace gdn {
+namespace {
+
+using A = Argument;
+using K = CallKind;
+
+// No snapshot, key or buffer of a case is called this.
+constexpr int64_t nobody = 999'983;
+// More bytes, or rows, than any machine has.
+constexpr int64_t too_many = int64_t{1} << 60;
+
+bool is_served(const Case& c, const Lab& lab, const Call& call) {
+  return lab.why_not(c.with_calls({call})).empty();
+}
+
+std::vector<WrongCall> wrong_layers(const Case& c) {
+  const int64_t beyond = c.shape.num_layers;
+  std::vector<WrongCall> wrong;
+  for (const K kind : {K::load_layer_f32, K::unload_layer, K::step, K::run, K::read,
+                       K::state_export, K::state_import, K::reset, K::snapshot, K::bind_q4}) {
+    const bool takes_all = kind == K::reset || kind == K::snapshot;
+    for (const int64_t layer : {beyond, takes_all ? int64_t{-2} : int64_t{-1}}) {
+      Call call = asked(kind, {{A::layer, layer}});
+      if (kind == K::step || kind == K::run) call.given[A::first_token] = 0;
+      // The keys of layer 0, which are right.
+      if (kind == K::bind_q4) call.given.insert({{A::key_qkv, 1}, {A::key_z, 2}, {A::key_out, 3}});
+      const bool one_fault = kind != K::bind_q4 || c.weights == Weights::q4;
+      wrong.push_back({std::move(call), one_fault ? GDN_INVALID_ARGUMENT : GDN_OK,
+                       "layer " + std::to_string(layer)});
+    }
+  }
+  return wrong;
+}
+
+std::vector<WrongCall> wrong_feeding(const Case& c) {
+  std::vector<WrongCall> wrong;
+  if (c.tokens == 0) return wrong;
+  for (const K kind : {K::step, K::run, K::forward}) {
+    for (const char* name : {"h", "out"}) {
+      wrong.push_back({asked(kind, {{A::first_token, 0}}, {name}), GDN_INVALID_ARGUMENT,
+                       std::string("a null ") + name});
+    }
+    if (kind == K::step) continue;
+    wrong.push_back(
+        {asked(kind, {{A::first_token, 0}, {A::tokens, -1}}), GDN_INVALID_ARGUMENT, "T of -1"});
+  }
+  return wrong;
+}
+
+// The header of an exported state has 56 bytes: see state_export in device/gdn.h.
+std::vector<WrongCall> wrong_states(const Case& c) {
+  const int64_t state = c.shape.state_count();
+  const int64_t bytes = 56 + 4 * (state + c.shape.history_count());
+  return {
+      {asked(K::read, {{A::tensor, tensor_count}}), GDN_INVALID_ARGUMENT, "a tensor too many"},
+      {asked(K::read, {{A::tensor, -1}}), GDN_INVALID_ARGUMENT, "tensor -1"},
+      {asked(K::read, {{A::capacity, state - 1}}), GDN_TOO_SMALL, "capacity one short of S"},
+      {asked(K::state_export, {{A::id, 1}, {A::capacity, bytes - 1}}), GDN_TOO_SMALL,
+       "capacity one byte short"},
+      {asked(K::state_import, {{A::bytes, bytes - 1}}), GDN_INVALID_ARGUMENT, "one byte short"},
+      {asked(K::state_import, {{A::bytes, bytes + 4}}), GDN_INVALID_ARGUMENT, "a number too many"},
+      {asked(K::state_import, {}, {"src"}), GDN_INVALID_ARGUMENT, "a null src"},
+      {asked(K::snapshot, {}, {"id"}), GDN_INVALID_ARGUMENT, "a null id"},
+      {asked(K::rollback, {{A::id, nobody}}), GDN_NOT_FOUND, "a snapshot that was never taken"},
+      {asked(K::load_layer_f32), GDN_ALREADY_LOADED, "a layer that is loaded"},
+      {asked(K::load_layer_f32, {}, {"norm"}), GDN_OK, "a null norm"},
+  };
+}
+
+std::vector<WrongCall> wrong_in_the_pool(const Case& c) {
+  const int64_t block = q4_block_weights;
+  std::vector<WrongCall> wrong = {
+      {asked(K::pool_init, {{A::bytes, too_many}}), GDN_OK, "a pool larger than any memory"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 3}, {A::cols, block}}), GDN_INVALID_ARGUMENT,
+       "3 rows"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block + 1}}),
+       GDN_INVALID_ARGUMENT, "33 columns"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, -4}, {A::cols, block}}),
+       GDN_INVALID_ARGUMENT, "-4 rows"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, too_many}, {A::cols, too_many}}), GDN_OK,
+       "a matrix larger than any memory"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}, {"tiles"}), GDN_OK,
+       "null tiles"},
+      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}), GDN_OK,
+       "a tile more than the pool holds"},
+      {asked(K::pool_get, {{A::key, nobody}}), GDN_NOT_FOUND, "a key that is not there"},
+      {asked(K::bind_q4, {{A::key_z, nobody}}), c.weights == Weights::q4 ? GDN_NOT_FOUND : GDN_OK,
+       "a key that is not there"},
+  };
+  if (c.weights != Weights::q4) return wrong;
+  const int64_t bytes = q4_bytes(c.shape.conv_dim(), c.shape.hidden_size);
+  wrong.push_back(
+      {asked(K::pool_get, {{A::capacity, bytes - 1}}), GDN_TOO_SMALL, "capacity one byte short"});
+  return wrong;
+}
+
+std::vector<WrongCall> wrong_beside_the_layers() {
+  const int64_t bytes = 64;  // of buffer 0
+  return {
+      {asked(K::apply, {{A::op, 99}}), GDN_INVALID_ARGUMENT, "an operator that there is not"},
+      {asked(K::apply, {{A::op, 1}, {A::count_off, 1}}), GDN_INVALID_ARGUMENT, "counts one off"},
+      {asked(K::apply, {{A::op, 1}}, {"a"}), GDN_INVALID_ARGUMENT, "a null a"},
+      {asked(K::apply, {{A::op, 1}}, {"beta"}), GDN_INVALID_ARGUMENT, "a null beta"},
+      {asked(K::dequant, {{A::rows, 3}}), GDN_INVALID_ARGUMENT, "3 rows"},
+      {asked(K::dequant, {}, {"out"}), GDN_INVALID_ARGUMENT, "a null out"},
+      {asked(K::dequant, {}, {"tiles"}), GDN_INVALID_ARGUMENT, "null tiles"},
+      {asked(K::buffer_create, {{A::buffer, 1}, {A::bytes, too_many}}), GDN_OK,
+       "a buffer larger than any memory"},
+      {asked(K::buffer_write, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
+       "a byte beyond the buffer"},
+      {asked(K::buffer_read, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
+       "a byte beyond the buffer"},
+      {asked(K::buffer_read, {{A::bytes, 4}, {A::offset, too_many}}), GDN_INVALID_ARGUMENT,
+       "an offset beyond the buffer"},
+      {asked(K::buffer_write, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
+       "a buffer that there is not"},
+      {asked(K::buffer_read, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
+       "a buffer that there is not"},
+      {asked(K::buffer_release, {{A::buffer, nobody}}), GDN_NOT_FOUND,
+       "a buffer that there is not"},
+  };
+}
+
+}  // namespace
+
+Call asked(CallKind kind, std::map<Argument, int64_t> given, std::set<std::string> omit) {
+  Call call;
+  call.kind = kind;
+  call.given = std::move(given);
+  call.omit = std::move(omit);
+  return call;
+}
+
+std::vector<Call> state_reads(const Case& c) {
+  std::vector<Call> calls;
+  for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
+    for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
+      calls.push_back(
+          asked(K::read, {{A::layer, layer}, {A::tensor, static_cast<int64_t>(tensor)}}));
+    }
+  }
+  return calls;
+}
+
+std::vector<Call> steps_of_all_layers(const Case& c, int64_t token) {
+  std::vector<Call> calls;
+  for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
+    calls.push_back(asked(K::step, {{A::layer, layer}, {A::first_token, token}}));
+    calls.back().reads = {Tensor::OUT, Tensor::S, Tensor::HIST};
+  }
+  return calls;
+}
+
+std::vector<Call> pool_reads(const Case& c) {
+  std::vector<Call> calls;
+  if (c.weights != Weights::q4) return calls;
+  for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
+    for (int64_t matrix = 0; matrix < 3; ++matrix) {
+      calls.push_back(asked(K::pool_get, {{A::weights, layer}, {A::matrix, matrix}}));
+    }
+  }
+  return calls;
+}
+
+Case with_layers(const Case& c, int64_t layers_min) {
+  Case more = c.with_calls({});
+  more.shape.num_layers = std::max(c.shape.num_layers, layers_min);
+  return more;
+}
+
+bool fits_tiles(const Shape& shape) {
+  return why_not_q4_tile(shape.conv_dim(), shape.hidden_size).empty() &&
+         why_not_q4_tile(shape.v_dim(), shape.hidden_size).empty() &&
+         why_not_q4_tile(shape.hidden_size, shape.v_dim()).empty();
+}
+
+Verdict refused(const CallObserved& seen, const WrongCall& wrong) {
+  const std::string where =
+      std::string(name_of(wrong.call.kind)) + " with " + wrong.what + ": expected ";
+  const std::string got = "got " + std::string(name_of(seen.status));
+  if (seen.ok()) return claim(false, where + "a refusal, " + got);
+  const bool named = wrong.status == GDN_OK || seen.status == wrong.status;
+  return both(claim(named, where + std::string(name_of(wrong.status)) + ", " + got),
+              claim(!seen.text.empty(), where + "a reason beside the status, got no words"));
+}
+
+Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> before,
+                              const std::vector<WrongCall>& wrong, const std::vector<Call>& after,
+                              const RunOptions& options) {
+  const std::vector<Call> states = state_reads(c);
+  std::vector<Call> right = before;
+  right.insert(right.end(), states.begin(), states.end());
+  right.insert(right.end(), after.begin(), after.end());
+  const Observation undisturbed = lab.run(c.with_calls(right), options);
+  if (!undisturbed.served().holds()) return undisturbed.served();
+
+  std::vector<Call> all = right;
+  const auto at = static_cast<std::ptrdiff_t>(before.size());
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    all.insert(all.begin() + at + static_cast<std::ptrdiff_t>(i), wrong[i].call);
+  }
+  Observation seen = lab.run(c.with_calls(all), options);
+  Verdict verdict = seen.conduct;
+  if (seen.calls.empty()) return verdict;
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    verdict = both(std::move(verdict), refused(seen.calls[before.size() + i], wrong[i]));
+  }
+  seen.calls.erase(seen.calls.begin() + at,
+                   seen.calls.begin() + at + static_cast<std::ptrdiff_t>(wrong.size()));
+  Verdict same = same_bits(seen, undisturbed);
+  if (same.outcome == Outcome::fails) same.detail = "beside a refused call, " + same.detail;
+  return both(std::move(verdict), std::move(same));
+}
+
+std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab) {
+  std::vector<WrongCall> all;
+  for (std::vector<WrongCall>& some :
+       std::vector{wrong_layers(c), wrong_feeding(c), wrong_states(c), wrong_in_the_pool(c),
+                   wrong_beside_the_layers()}) {
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  std::erase_if(all, [&](const WrongCall& wrong) {
+    const K kind = wrong.call.kind;
+    const bool remembers = kind == K::snapshot || kind == K::rollback;
+    if (remembers && !lab.description().options.contains("snapshots")) return true;
+    return !is_served(c, lab, wrong.call);
+  });
+  return all;
+}
+
+std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab) {
+  std::vector<Call> calls = setup_calls(c);
+  for (const Call& call : {asked(K::state_export), asked(K::buffer_create, {{A::bytes, 64}}),
+                           asked(K::buffer_write, {{A::bytes, 64}})}) {
+    if (is_served(c, lab, call)) calls.push_back(call);
+  }
+  return calls;
+}
+
+}  // namespace gdn

@@ -1,0 +1,50 @@
+// Calls that an engine must refuse, and the proof that a refusal leaves no trace: what every claim
+// about refused calls shares.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "invariants/harness/lab.h"
+#include "invariants/harness/observation.h"
+#include "reference/case.h"
+
+namespace gdn {
+
+Call asked(CallKind kind, std::map<Argument, int64_t> given = {}, std::set<std::string> omit = {});
+// S and HIST of every layer.
+std::vector<Call> state_reads(const Case& c);
+// One token through every layer from row `token` of the stream, with what it gave.
+std::vector<Call> steps_of_all_layers(const Case& c, int64_t token);
+// What is held beside the states: the bytes of the pool where the case puts some there.
+std::vector<Call> pool_reads(const Case& c);
+// The case with at least so many layers: the others' weights are other weights.
+Case with_layers(const Case& c, int64_t layers_min);
+// Do the projections fit the tiles of 4-bit weights?
+bool fits_tiles(const Shape& shape);
+
+struct WrongCall {
+  Call call;
+  gdn_status status = GDN_OK;  // the one that device/gdn.h names; GDN_OK: any refusal is right
+  std::string what;
+};
+
+// That it was refused, with a reason, and with the status that is named.
+Verdict refused(const CallObserved& seen, const WrongCall& wrong);
+
+// `before`, the wrong calls, all states, `after`; and the same without the wrong calls: each of
+// those is refused, and all else gives equal bits. Calls of `after` name their first token, since
+// a refused one takes its share of the stream as well.
+Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> before,
+                              const std::vector<WrongCall>& wrong, const std::vector<Call>& after,
+                              const RunOptions& options = {});
+
+// Calls with one wrong argument each, for an engine after set-up: every layer loaded, or loaded and
+// bound, export 0 taken, buffer 0 made of 64 bytes. Those that the engine has, in a fixed order.
+std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab);
+// What makes them wrong in one way only.
+std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab);
+
+}  // namespace gdn
