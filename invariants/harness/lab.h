@@ -50,6 +50,9 @@ class Session {
   std::unique_ptr<Open> open_;
 };
 
+// What buffer_write writes into a case's buffer, wherever it begins.
+std::vector<uint8_t> buffer_content(const Case& c, int64_t buffer, size_t bytes);
+
 // Not for use by several threads at once.
 class Lab {
  public:

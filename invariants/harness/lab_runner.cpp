@@ -22,6 +22,10 @@ const std::vector<uint8_t>& tiles_of(const LayerNumbers& n, int64_t matrix) {
   return matrix == 0 ? n.qkv_tiles : (matrix == 1 ? n.z_tiles : n.out_tiles);
 }
 
+// What no engine says of its own accord.
+constexpr int64_t unwritten_count = -77;
+constexpr uint64_t unwritten_size = static_cast<uint64_t>(unwritten_count);
+
 }  // namespace
 
 Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, AllocationLedger& ledger,
@@ -57,6 +61,13 @@ Observation Runner::finish() && {
 
 void Runner::misconduct(const std::string& what) {
   seen_.conduct = both(std::move(seen_.conduct), claim(false, where_ + ": " + what));
+}
+
+// What fails on its way may leave a part behind; what is refused has not set out.
+void Runner::wrote_nothing_where_refused(bool untouched, const char* what) {
+  const bool failed = now_->status == GDN_OUT_OF_MEMORY || now_->status >= GDN_NOT_AVAILABLE;
+  if (now_->ok() || failed || untouched) return;
+  misconduct(std::string("it refused and wrote ") + what);
 }
 
 bool Runner::has(std::string_view name) {
@@ -206,14 +217,18 @@ void Runner::pool_get(const Call& call) {
       key_or(call.at(Argument::key), std::max<int64_t>(0, call.at(Argument::weights)),
              call.at(Argument::matrix));
   const int64_t capacity = call.at(Argument::capacity);
-  uint64_t size = 0;
+  uint64_t size = unwritten_size;
   if (capacity < 0) {
     now_->status = engine_.api().pool_get(engine_.handle(), key, nullptr, 0, &size);
+    wrote_nothing_where_refused(size == unwritten_size, "the size");
     if (capacity == -2 || !now_->ok() || size > uint64_t{elements_max}) return;
   }
   const uint64_t room = capacity >= 0 ? static_cast<uint64_t>(capacity) : size;
   Guarded<uint8_t> bytes(room);
+  size = unwritten_size;
   now_->status = engine_.api().pool_get(engine_.handle(), key, bytes.data(), room, &size);
+  wrote_nothing_where_refused(size == unwritten_size, "the size");
+  wrote_nothing_where_refused(bytes.untouched(), "the destination");
   if (!bytes.intact()) misconduct("it wrote outside the bytes of pool_get");
   if (now_->ok()) now_->bytes = bytes.content();
   if (now_->ok() && size < room) now_->bytes.resize(size);
@@ -258,6 +273,7 @@ void Runner::feed(const Call& call, int64_t first_token) {
   }
   if (!h.holds(rows)) misconduct("it wrote into h");
   if (!out.intact()) misconduct("it wrote outside out");
+  wrote_nothing_where_refused(out.untouched(), "out");
   const int64_t out_id = call.at(Argument::out_id);
   outputs_.erase(out_id);
   if (!now_->ok()) return;
@@ -269,14 +285,18 @@ void Runner::read(const Call& call) {
   const gdn_tensor tensor = static_cast<gdn_tensor>(call.at(Argument::tensor));
   const int64_t layer = call.at(Argument::layer);
   const int64_t capacity = call.at(Argument::capacity);
-  int64_t count = 0;
+  int64_t count = unwritten_count;
   if (capacity < 0) {
     now_->status = engine_.api().read(engine_.handle(), layer, tensor, nullptr, 0, &count);
+    wrote_nothing_where_refused(count == unwritten_count, "the count");
     if (capacity == -2 || !now_->ok() || count < 0 || count > elements_max) return;
   }
   const int64_t room = capacity >= 0 ? capacity : count;
   Guarded<float> values(static_cast<size_t>(room));
+  count = unwritten_count;
   now_->status = engine_.api().read(engine_.handle(), layer, tensor, values.data(), room, &count);
+  wrote_nothing_where_refused(count == unwritten_count, "the count");
+  wrote_nothing_where_refused(values.untouched(), "the destination");
   if (!values.intact()) misconduct("it wrote outside the tensor's destination");
   if (!now_->ok()) return;
   std::vector<float> content = values.content();

@@ -46,6 +46,8 @@ class Runner {
 
   const LayerNumbers& weights_of(const Call& call, int64_t otherwise) const;
   void misconduct(const std::string& what);
+  // A refused call writes nothing through the caller's pointers.
+  void wrote_nothing_where_refused(bool untouched, const char* what);
   // Is the entry there? If not the call counts as unsupported.
   bool has(std::string_view name);
 

@@ -10,6 +10,7 @@ namespace {
 
 // What no snapshot and no buffer of an engine is called.
 constexpr uint64_t unknown_id = 0xFFFF'FFFF'FFFF'FFF0U;
+constexpr uint64_t unwritten = unknown_id;
 
 struct Output {
   const char* name;
@@ -45,14 +46,18 @@ constexpr size_t state_header_bytes = 4 + 4 + 6 * 8;
 void Runner::state_export(const Call& call) {
   const int64_t layer = call.at(Argument::layer);
   const int64_t capacity = call.at(Argument::capacity);
-  uint64_t size = 0;
+  uint64_t size = unwritten;
   if (capacity < 0) {
     now_->status = engine_.api().state_export(engine_.handle(), layer, nullptr, 0, &size);
+    wrote_nothing_where_refused(size == unwritten, "the size");
     if (capacity == -2 || !now_->ok() || size > uint64_t{4 * elements_max}) return;
   }
   const uint64_t room = capacity >= 0 ? static_cast<uint64_t>(capacity) : size;
   Guarded<uint8_t> bytes(room);
+  size = unwritten;
   now_->status = engine_.api().state_export(engine_.handle(), layer, bytes.data(), room, &size);
+  wrote_nothing_where_refused(size == unwritten, "the size");
+  wrote_nothing_where_refused(bytes.untouched(), "the destination");
   if (!bytes.intact()) misconduct("it wrote outside the destination of state_export");
   if (!now_->ok()) return;
   now_->bytes = bytes.content();
@@ -84,15 +89,23 @@ void Runner::call_state(const Call& call) {
   if (call.kind == CallKind::state_export) return state_export(call);
   if (call.kind == CallKind::state_import) return state_import(call);
   if (call.kind == CallKind::snapshot) {
-    uint64_t given = 0;
+    uint64_t given = unwritten;
     now_->status = engine_.api().snapshot(engine_.handle(), call.at(Argument::layer),
                                           call.omit.contains("id") ? nullptr : &given);
+    wrote_nothing_where_refused(given == unwritten, "the id");
     if (now_->ok()) snapshots_[id] = given;
     return;
   }
   const auto known = snapshots_.find(id);
   now_->status = engine_.api().rollback(engine_.handle(),
                                         known == snapshots_.end() ? unknown_id : known->second);
+}
+
+std::vector<uint8_t> buffer_content(const Case& c, int64_t buffer, size_t bytes) {
+  Rng rng = Rng(c.seed).stream("buffer " + std::to_string(buffer));
+  std::vector<uint8_t> content(bytes);
+  for (uint8_t& byte : content) byte = static_cast<uint8_t>(rng.next());
+  return content;
 }
 
 void Runner::call_buffer(const Call& call) {
@@ -103,8 +116,9 @@ void Runner::call_buffer(const Call& call) {
   const auto known = buffers_.find(which);
   const gdn_buffer buffer = known == buffers_.end() ? unknown_id : known->second;
   if (call.kind == CallKind::buffer_create) {
-    gdn_buffer created = 0;
+    gdn_buffer created = unwritten;
     now_->status = api.buffer_create(engine_.handle(), bytes, &created);
+    wrote_nothing_where_refused(created == unwritten, "the buffer's name");
     if (now_->ok()) buffers_[which] = created;
     return;
   }
@@ -116,9 +130,7 @@ void Runner::call_buffer(const Call& call) {
     now_->status = GDN_INVALID_ARGUMENT;
     return;
   }
-  Rng rng = Rng(case_.seed).stream("buffer " + std::to_string(which));
-  std::vector<uint8_t> content(bytes);
-  for (uint8_t& byte : content) byte = static_cast<uint8_t>(rng.next());
+  const std::vector<uint8_t> content = buffer_content(case_, which, bytes);
   if (call.kind == CallKind::buffer_write) {
     Guarded<uint8_t> source{std::span<const uint8_t>(content)};
     now_->status = api.buffer_write(engine_.handle(), buffer, offset, source.data(), bytes);
@@ -128,6 +140,7 @@ void Runner::call_buffer(const Call& call) {
   Guarded<uint8_t> destination(bytes);
   now_->status = api.buffer_read(engine_.handle(), buffer, offset, destination.data(), bytes);
   if (!destination.intact()) misconduct("it wrote outside the destination of buffer_read");
+  wrote_nothing_where_refused(destination.untouched(), "the destination");
   if (now_->ok()) now_->bytes = destination.content();
 }
 
@@ -193,6 +206,7 @@ void Runner::apply(const Call& call) {
   if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
   for (const auto& [name, guarded] : out) {
     if (!guarded.intact()) misconduct("it wrote outside its output " + name);
+    wrote_nothing_where_refused(guarded.untouched(), "an output");
     if (now_->ok()) now_->arrays[name] = guarded.content();
   }
 }
@@ -212,6 +226,7 @@ void Runner::dequant(const Call& call) {
                                        call.omit.contains("out") ? nullptr : out.data());
   if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
   if (!out.intact()) misconduct("it wrote outside its output");
+  wrote_nothing_where_refused(out.untouched(), "its output");
   if (now_->ok()) now_->arrays["out"] = out.content();
 }
 
