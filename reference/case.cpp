@@ -167,67 +167,6 @@ std::string why_invalid_calls(const Case& c) {
   return "";
 }
 
-// The case with one change, if that makes a valid one.
-template <class Change>
-void offer(const Case& c, std::vector<Case>& near, Change change) {
-  Case other = c;
-  change(other);
-  if (why_invalid(other).empty()) near.push_back(std::move(other));
-}
-
-void offer_dimensions(const Case& c, std::vector<Case>& near) {
-  int64_t Shape::*const dimensions[] = {
-      &Shape::hidden_size, &Shape::num_k_heads, &Shape::head_k_dim, &Shape::num_v_heads,
-      &Shape::head_v_dim,  &Shape::conv_kernel, &Shape::num_layers};
-  for (int64_t Shape::*const dimension : dimensions) {
-    const int64_t now = c.shape.*dimension;
-    for (const int64_t smaller : {int64_t{1}, now / 2, now - 1}) {
-      if (smaller < 1 || smaller >= now) continue;
-      offer(c, near, [&](Case& other) {
-        other.shape.*dimension = smaller;
-        other.numbers.clear();
-      });
-    }
-  }
-  for (int64_t Case::*const dimension : {&Case::rows, &Case::cols}) {
-    if (c.*dimension < 2) continue;
-    offer(c, near, [&](Case& other) {
-      other.*dimension = c.*dimension / 2;
-      other.numbers.clear();
-    });
-  }
-}
-
-void offer_fewer_calls(const Case& c, std::vector<Case>& near) {
-  const size_t count = c.calls.size();
-  // Halves first, then ever smaller pieces, as delta debugging does.
-  for (size_t piece = (count + 1) / 2; piece > 0 && count > 1; piece /= 2) {
-    for (size_t begin = 0; begin < count; begin += piece) {
-      offer(c, near, [&](Case& other) {
-        const auto from = other.calls.begin() + static_cast<std::ptrdiff_t>(begin);
-        const size_t end = std::min(count, begin + piece);
-        other.calls.erase(from, other.calls.begin() + static_cast<std::ptrdiff_t>(end));
-      });
-    }
-    if (count > 64) break;
-  }
-}
-
-// Each call with fewer tokens, or with an argument left to its default.
-void offer_simpler_calls(const Case& c, std::vector<Case>& near) {
-  for (size_t i = 0; i < c.calls.size(); ++i) {
-    for (const auto& [argument, value] : c.calls[i].given) {
-      const Argument which = argument;
-      const int64_t usual = rule_of(argument).unless_given;
-      if (value == usual) continue;
-      if (argument == Argument::tokens && value > 2) {
-        offer(c, near, [&, half = value / 2](Case& other) { other.calls[i].given[which] = half; });
-      }
-      offer(c, near, [&](Case& other) { other.calls[i].given.erase(which); });
-    }
-  }
-}
-
 }  // namespace
 
 std::string_view name_of(Subject subject) { return subject_names[static_cast<size_t>(subject)]; }
@@ -322,30 +261,6 @@ Case Case::with_numbers(std::string name, const std::vector<float>& values) cons
   bits.clear();
   for (const float x : values) bits.push_back(std::bit_cast<uint32_t>(x));
   return c;
-}
-
-std::vector<Case> Case::neighbours() const {
-  std::vector<Case> near;
-  offer_fewer_calls(*this, near);
-  offer_simpler_calls(*this, near);
-  for (const int64_t fewer : {int64_t{1}, tokens / 2, tokens - 1}) {
-    if (fewer < 1 || fewer >= tokens) continue;
-    offer(*this, near, [&](Case& other) {
-      other.tokens = fewer;
-      other.numbers.clear();
-    });
-  }
-  offer_dimensions(*this, near);
-  for (const Knob& knob : knobs()) {
-    if (recipe.*knob.member == Recipe{}.*knob.member) continue;
-    offer(*this, near, [&](Case& other) { other.recipe.*knob.member = Recipe{}.*knob.member; });
-  }
-  for (const auto& [name, bits] : numbers) {
-    offer(*this, near, [&](Case& other) { other.numbers.erase(name); });
-  }
-  if (!(pool == PoolLayout{})) offer(*this, near, [](Case& other) { other.pool = {}; });
-  if (weights == Weights::q4) offer(*this, near, [](Case& other) { other.weights = Weights::f32; });
-  return near;
 }
 
 std::string why_invalid(const Case& c) {
