@@ -9,6 +9,7 @@
 #include "invariants/harness/made_calls.h"
 #include "invariants/harness/observation.h"
 #include "invariants/harness/refused.h"
+#include "invariants/harness/relation.h"
 #include "invariants/harness/verdict.h"
 #include "invariants/harness/worked.h"
 #include "reference/case.h"
