@@ -16,10 +16,6 @@ constexpr int64_t nobody = 999'983;
 // More bytes, or rows, than any machine has.
 constexpr int64_t too_many = int64_t{1} << 60;
 
-bool is_served(const Case& c, const Lab& lab, const Call& call) {
-  return lab.why_not(c.with_calls({call})).empty();
-}
-
 std::vector<WrongCall> wrong_layers(const Case& c) {
   const int64_t beyond = c.shape.num_layers;
   std::vector<WrongCall> wrong;
@@ -187,7 +183,10 @@ Verdict refused(const CallObserved& seen, const WrongCall& wrong) {
   const std::string got = "got " + std::string(name_of(seen.status));
   if (seen.ok()) return claim(false, where + "a refusal, " + got);
   const bool named = wrong.status == GDN_OK || seen.status == wrong.status;
+  const std::string allocations = std::to_string(seen.allocations);
   return both(claim(named, where + std::string(name_of(wrong.status)) + ", " + got),
+              claim(!wrong.asks_for_nothing || seen.allocations == 0,
+                    where + "no allocation, it asked for " + allocations),
               claim(!seen.text.empty(), where + "a reason beside the status, got no words"));
 }
 
@@ -226,12 +225,7 @@ std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab) {
                    wrong_beside_the_layers()}) {
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
-  std::erase_if(all, [&](const WrongCall& wrong) {
-    const K kind = wrong.call.kind;
-    const bool remembers = kind == K::snapshot || kind == K::rollback;
-    if (remembers && !lab.description().options.contains("snapshots")) return true;
-    return !is_served(c, lab, wrong.call);
-  });
+  std::erase_if(all, [&](const WrongCall& wrong) { return !is_served(c, lab, wrong.call); });
   return all;
 }
 
@@ -240,6 +234,44 @@ std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab) {
   for (const Call& call : {asked(K::state_export), asked(K::buffer_create, {{A::bytes, 64}}),
                            asked(K::buffer_write, {{A::bytes, 64}})}) {
     if (is_served(c, lab, call)) calls.push_back(call);
+  }
+  return calls;
+}
+
+bool is_served(const Case& c, const Lab& lab, const Call& call) {
+  const bool remembers = call.kind == K::snapshot || call.kind == K::rollback;
+  if (remembers && !lab.description().options.contains("snapshots")) return false;
+  return lab.why_not(c.with_calls({call})).empty();
+}
+
+std::vector<Call> calls_that_hold_memory(const Case& c, const Lab& lab) {
+  std::vector<Call> calls = setup_calls(c);
+  const int64_t last = c.shape.num_layers - 1;
+  const int64_t tokens = std::min<int64_t>(c.tokens, 3);
+  const Call later[] = {
+      asked(K::step, {{A::first_token, 0}}),
+      asked(K::snapshot, {{A::layer, last}}),
+      asked(K::run, {{A::layer, last}, {A::first_token, 0}, {A::tokens, tokens}}),
+      asked(K::snapshot, {{A::layer, last}, {A::id, 1}}),
+      asked(K::forward, {{A::first_token, 0}, {A::tokens, tokens}}),
+      asked(K::buffer_create, {{A::bytes, 64}}),
+      asked(K::buffer_write, {{A::bytes, 64}}),
+      asked(K::state_export, {{A::layer, last}}),
+      asked(K::unload_layer),
+      asked(K::load_layer_f32, {}, {"qkv", "z", "out"}),
+      asked(K::unload_layer),
+      asked(K::rollback, {{A::id, 0}, {A::read_layer, last}}),
+      asked(K::apply, {{A::op, 1}}),
+      asked(K::dequant),
+      asked(K::buffer_create, {{A::buffer, 1}, {A::bytes, 256}}),
+      asked(K::buffer_release),
+      asked(K::step, {{A::layer, last}, {A::first_token, 0}}),
+  };
+  for (const Call& call : later) {
+    if (!is_served(c, lab, call)) continue;
+    calls.push_back(call);
+    const bool feeds = call.kind == K::step || call.kind == K::run || call.kind == K::forward;
+    if (feeds || call.kind == K::rollback) calls.back().reads = {Tensor::S, Tensor::HIST};
   }
   return calls;
 }

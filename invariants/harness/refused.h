@@ -29,9 +29,10 @@ struct WrongCall {
   Call call;
   gdn_status status = GDN_OK;  // the one that device/gdn.h names; GDN_OK: any refusal is right
   std::string what;
+  bool asks_for_nothing = false;  // device/gdn.h: refused before any allocation
 };
 
-// That it was refused, with a reason, and with the status that is named.
+// That it was refused, with a reason, and as device/gdn.h says.
 Verdict refused(const CallObserved& seen, const WrongCall& wrong);
 
 // `before`, the wrong calls, all states, `after`; and the same without the wrong calls: each of
@@ -46,5 +47,11 @@ Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> b
 std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab);
 // What makes them wrong in one way only.
 std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab);
+
+// Does the engine have this call, and of snapshots the option?
+bool is_served(const Case& c, const Lab& lab, const Call& call);
+// Right calls that hold every kind of memory that the engine has, of a case of two layers or more
+// and one token or more; each names its first token. At most two snapshots are held.
+std::vector<Call> calls_that_hold_memory(const Case& c, const Lab& lab);
 
 }  // namespace gdn
