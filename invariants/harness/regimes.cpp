@@ -58,9 +58,12 @@ Shape draw_shape(Rng& rng, Size size) {
     s.head_v_dim = std::max<int64_t>(in_100(rng, 50) ? 64 : 65, large_state / s.head_k_dim);
   }
   s.conv_kernel = in_100(rng, 50) ? 4 : rng.range(1, 5);
-  constexpr float epsilons[] = {1e-6F, 1e-6F, 1e-6F, 1e-5F, 1e-12F, 0.0F};
+  constexpr float epsilons[] = {1e-6F, 1e-6F, 1e-6F, 1e-5F, 1e-12F};
   s.rms_norm_eps = one_of(rng, epsilons);
   s.l2norm_eps = one_of(rng, epsilons);
+  // Without eps the bound of a norm near zero is infinite.
+  if (in_100(rng, 1)) s.rms_norm_eps = 0;
+  if (in_100(rng, 1)) s.l2norm_eps = 0;
   return s;
 }
 
@@ -79,12 +82,11 @@ void draw_blocks(Case& c, Rng& rng) {
   if (c.weights == Weights::f32 || in_100(rng, 25)) {
     c.dialect.activation = Dialect::Activation::q8_0;
   }
-  if (c.subject != Subject::layer) return;
   struct Heads {
     int64_t kh, kd, vh, vd;
   };
   constexpr Heads fitting[] = {{1, 2, 1, 32}, {1, 4, 2, 16}, {2, 3, 4, 8}, {1, 8, 1, 32},
-                               {2, 8, 2, 16}, {1, 6, 4, 8},  {1, 1, 1, 64}};
+                               {2, 8, 2, 16}, {1, 6, 4, 8},  {1, 2, 1, 64}};
   const Heads& heads = one_of(rng, fitting);
   c.shape.hidden_size = in_100(rng, 80) ? 32 : 64;
   c.shape.num_k_heads = heads.kh;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "invariants/harness/life.h"
 #include "invariants/harness/regimes_parts.h"
 
 namespace gdn {
@@ -224,6 +225,11 @@ class LifeOfLayers {
 void draw_calls(Case& c, Rng& rng) {
   const bool cut = c.tokens > 8 || in_100(rng, 30);
   c.calls = cut ? pieces(c, rng) : LifeOfLayers(c, rng).live();
+  // Before a first token there is no OUT to read.
+  const Life life = live(c);
+  for (size_t i = 0; i < c.calls.size(); ++i) {
+    if (life.calls[i].refused) c.calls[i].reads.erase(Tensor::OUT);
+  }
 }
 
 }  // namespace gdn

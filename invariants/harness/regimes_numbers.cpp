@@ -48,18 +48,24 @@ void draw_structure(Case& c, Rng& rng) {
   }
 }
 
-// Norms from one end of float32 to the other, most of them far from where a sum of squares leaves
-// it at 2^-75 and 2^64.
+// Norms from one end of float32 to the other. Below, results are tiny or zero and have to be so;
+// above, where squares overflow from 2^64 on, little is determined and it says little to try often.
 void draw_magnitudes(Case& c, Rng& rng) {
   Recipe& r = c.recipe;
-  constexpr int64_t exponents[] = {-140, -100, -75, -64, -30, -10, 10, 30, 60, 64, 75, 100};
-  if (in_100(rng, 14)) r.input_exponent = one_of(rng, exponents);
-  if (in_100(rng, 6)) r.exponent_spread = in_100(rng, 70) ? rng.range(1, 12) : rng.range(13, 60);
+  constexpr int64_t tiny[] = {-140, -100, -75, -64, -30, -10};
+  constexpr int64_t large[] = {10, 10, 20, 30, 30};
+  constexpr int64_t huge[] = {60, 64, 75, 100};
+  const auto exponent = [&] {
+    if (in_100(rng, 55)) return one_of(rng, tiny);
+    return in_100(rng, 90) ? one_of(rng, large) : one_of(rng, huge);
+  };
+  if (in_100(rng, 14)) r.input_exponent = exponent();
+  if (in_100(rng, 6)) r.exponent_spread = in_100(rng, 85) ? rng.range(1, 12) : rng.range(13, 40);
   if (!projects(c)) return;
   // 4-bit scales are f16: subnormal below 2^-14, zero below 2^-25, infinite from 2^16 on.
   constexpr int64_t of_scales[] = {-28, -24, -20, -14, -10, 6, 10, 14};
   if (in_100(rng, c.weights == Weights::q4 ? 30 : 8)) {
-    r.weight_exponent = c.weights == Weights::q4 ? one_of(rng, of_scales) : one_of(rng, exponents);
+    r.weight_exponent = c.weights == Weights::q4 ? one_of(rng, of_scales) : exponent();
   }
 }
 
@@ -70,9 +76,9 @@ void draw_edges(Case& c, Rng& rng) {
   constexpr int64_t shares[] = {1, 4, 16, 64};
   if (in_100(rng, 8)) r.tiny_64ths = one_of(rng, shares);
   if (in_100(rng, 4)) r.extreme_64ths = in_100(rng, 50) ? 1 : 4;
-  constexpr Pattern by_bits[] = {Pattern::subnormal, Pattern::subnormal, Pattern::any_finite,
-                                 Pattern::any_bits};
-  if (in_100(rng, 4)) r.pattern = static_cast<int64_t>(one_of(rng, by_bits));
+  constexpr Pattern by_bits[] = {Pattern::subnormal, Pattern::subnormal, Pattern::subnormal,
+                                 Pattern::any_finite, Pattern::any_bits};
+  if (in_100(rng, 3)) r.pattern = static_cast<int64_t>(one_of(rng, by_bits));
   const bool tiled = c.subject == Subject::dequant || (projects(c) && c.weights == Weights::q4);
   if (tiled && in_100(rng, 35)) {
     r.weight_pattern =
