@@ -158,7 +158,15 @@ std::vector<Call> stepped_calls(const Case& c);
 // What `apply`, `dequant` and `recurrent` are given among the calls of a layer: a case of that
 // subject with the layer's shape, seed and recipe.
 Case beside_the_layers(const Case& c, const Call& call);
-// The first token of each call, with "the next one" resolved; 0 where a call takes none.
+// The first token of one call after the other, with "the next one" resolved; 0 where a call takes
+// none.
+class StreamPositions {
+ public:
+  int64_t first_of(const Call& call);
+
+ private:
+  std::map<int64_t, int64_t> next_;
+};
 std::vector<int64_t> first_tokens(const Case& c);
 
 // The text form. print is canonical: equal cases have equal text, what has its default is left

@@ -23,22 +23,24 @@ std::vector<Call> Case::calls_made() const {
   return {call_of(CallKind::recurrent, {{Argument::tokens, tokens}})};
 }
 
-std::vector<int64_t> first_tokens(const Case& c) {
-  std::vector<int64_t> first(c.calls.size(), 0);
+int64_t StreamPositions::first_of(const Call& call) {
   // forward has a stream position of its own; no layer has this number.
   constexpr int64_t all_layers = INT64_MIN;
-  std::map<int64_t, int64_t> next;
-  for (size_t i = 0; i < c.calls.size(); ++i) {
-    const Call& call = c.calls[i];
-    const bool whole_stack = call.kind == CallKind::forward || call.kind == CallKind::recurrent;
-    if (call.kind != CallKind::step && call.kind != CallKind::run && !whole_stack) continue;
-    if (call.at(Argument::h_id) >= 0) continue;
-    int64_t& position = next[whole_stack ? all_layers : call.at(Argument::layer)];
-    const int64_t given = call.at(Argument::first_token);
-    first[i] = given >= 0 ? given : position;
-    const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
-    position = first[i] + std::max<int64_t>(0, tokens);
-  }
+  const bool whole_stack = call.kind == CallKind::forward || call.kind == CallKind::recurrent;
+  if (call.kind != CallKind::step && call.kind != CallKind::run && !whole_stack) return 0;
+  if (call.at(Argument::h_id) >= 0) return 0;
+  int64_t& position = next_[whole_stack ? all_layers : call.at(Argument::layer)];
+  const int64_t given = call.at(Argument::first_token);
+  const int64_t first = given >= 0 ? given : position;
+  const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+  position = first + std::max<int64_t>(0, tokens);
+  return first;
+}
+
+std::vector<int64_t> first_tokens(const Case& c) {
+  StreamPositions positions;
+  std::vector<int64_t> first;
+  for (const Call& call : c.calls) first.push_back(positions.first_of(call));
   return first;
 }
 

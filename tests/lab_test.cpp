@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "invariants/harness/guarded.h"
-#include "invariants/harness/life.h"
 #include "tests/case_files.h"
 
 namespace gdn {
@@ -258,42 +257,6 @@ TEST(FindEngine, ATableOfAnotherVersionOrSizeIsRefused) {
   std::string why;
   EXPECT_FALSE(use_engine("odd", &api, &why));
   EXPECT_THAT(why, HasSubstr("engine odd: name: expected"));
-}
-
-// The tokens behind a place.
-std::vector<int64_t> tokens_at(const Life& life, const Place& place) {
-  std::vector<int64_t> tokens = life.sequences[place.sequence].tokens;
-  tokens.resize(place.tokens);
-  return tokens;
-}
-
-TEST(Life, ARollbackGoesBackAndOtherTokensFollow) {
-  const Life life = live(seed("layer/rollback"));
-  // load, run 0..2, snapshot, run 3..6, rollback, step 7, step 8.
-  EXPECT_EQ(tokens_at(life, *life.calls[3].after), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(tokens_at(life, *life.calls[4].read), (std::vector<int64_t>{0, 1, 2}));
-  EXPECT_EQ(tokens_at(life, *life.calls[5].after), (std::vector<int64_t>{0, 1, 2, 7}));
-  EXPECT_EQ(tokens_at(life, *life.calls[6].after), (std::vector<int64_t>{0, 1, 2, 7, 8}));
-  EXPECT_EQ(life.sequences[life.calls[6].after->sequence].calls, (std::vector<int64_t>{3, 1, 1}));
-}
-
-TEST(Life, APoolThatWasRebuiltUnbindsEveryLayer) {
-  const Case c = seed("layer/pool_rebuilt");
-  const Life life = live(c);
-  std::vector<size_t> refused;
-  for (size_t i = 0; i < life.calls.size(); ++i) {
-    if (life.calls[i].refused) refused.push_back(i);
-  }
-  EXPECT_EQ(refused, std::vector<size_t>{11});  // the step before the layer is bound again
-  EXPECT_EQ(life.sequences[life.calls.back().after->sequence].weights, (WeightsUsed{0, {1, 1, 1}}));
-}
-
-TEST(Life, ANeverLoadedLayerRefusesAndAnExportMovesTheState) {
-  EXPECT_TRUE(live(seed("layer/not_loaded")).calls[0].refused);
-  EXPECT_TRUE(live(seed("layer/rollback_of_nothing")).calls[2].refused);
-  EXPECT_TRUE(live(seed("layer/both_states")).calls[6].refused);
-  const Life moved = live(seed("layer/export_and_import"));
-  EXPECT_EQ(tokens_at(moved, *moved.calls[6].after), (std::vector<int64_t>{0, 1, 2, 3, 4}));
 }
 
 TEST(Expectations, OfEachTokenAndNothingOfARefusedCall) {

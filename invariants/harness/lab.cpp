@@ -132,7 +132,19 @@ Session::Session(std::unique_ptr<Open> open) : open_(std::move(open)) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
-const CallObserved& Session::call(const Call& call) { return open_->runner->next(call); }
+const CallObserved& Session::call(const Call& call, uint64_t refuse_nth) {
+  return open_->runner->next(call, refuse_nth);
+}
+
+TokenTensors Session::read(int64_t layer, const std::set<Tensor>& tensors) {
+  return open_->runner->read_tensors(layer, tensors);
+}
+
+void Session::give(int64_t id, std::vector<float> rows) {
+  open_->runner->give(id, std::move(rows));
+}
+
+const Verdict& Session::conduct() const { return open_->runner->conduct(); }
 
 Observation Session::finish() && {
   Observation seen = std::move(*open_->runner).finish();

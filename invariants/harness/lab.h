@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,7 +40,15 @@ class Session {
   ~Session();
   Session(Session&&) noexcept;
   // Makes the next call. A reference that is valid until the call after it.
-  const CallObserved& call(const Call& call);
+  // The nth allocation that the engine asks for during it is refused, where it has the gate; 0:
+  // none.
+  const CallObserved& call(const Call& call, uint64_t refuse_nth = 0);
+  // Tensors of a layer, read between the calls; what is refused or miscounted is misconduct.
+  TokenTensors read(int64_t layer, const std::set<Tensor>& tensors);
+  // Rows that a later call is given where its h_id is `id`.
+  void give(int64_t id, std::vector<float> rows);
+  // As far as has been seen.
+  const Verdict& conduct() const;
   // Closes the engine.
   Observation finish() &&;
 

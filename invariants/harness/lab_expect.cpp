@@ -1,4 +1,6 @@
 // What a case should give: the reference asked about the sequences that its calls make.
+#include <algorithm>
+
 #include "invariants/harness/lab.h"
 #include "invariants/harness/lab_runner.h"
 #include "invariants/harness/life.h"
@@ -8,14 +10,23 @@
 namespace gdn {
 namespace {
 
+// A sequence that a layer sees from a zero state on: rows of the case's stream, with one layer's
+// own weights or the pool's.
+struct Sequence {
+  WeightsUsed weights;
+  std::vector<int64_t> tokens;
+  std::vector<int64_t> calls;  // how many came in each call; sums to the tokens
+  std::vector<size_t> places;  // of the tokens
+};
+
 LayerWeights weights_used(const Numbers& numbers, const WeightsUsed& used, const Shape& shape) {
   const auto of = [&](int64_t whose) {
     return view_of(numbers.layers[static_cast<size_t>(whose)], shape);
   };
   LayerWeights weights = of(used.small);
-  weights.qkv = of(used.large[0]).qkv;
-  weights.z = of(used.large[1]).z;
-  weights.out = of(used.large[2]).out;
+  weights.qkv = of(used.large[0].weights).qkv;
+  weights.z = of(used.large[1].weights).z;
+  weights.out = of(used.large[2].weights).out;
   return weights;
 }
 
@@ -27,6 +38,58 @@ LayerInputs inputs_of(const Case& c, const Numbers& numbers, const Sequence& seq
   for (const int64_t t : sequence.tokens) inputs.h.push_back(numbers.h[static_cast<size_t>(t)]);
   inputs.calls = sequence.calls;
   return inputs;
+}
+
+// The matrices of a layer as they are, each in its own place.
+bool are_plain(const WeightsUsed& used, const Case& c) {
+  if (used.from_pool != (c.weights == Weights::q4)) return false;
+  const LifeModel model(c);
+  for (int64_t m = 0; m < 3; ++m) {
+    const MatrixUsed& matrix = used.large[static_cast<size_t>(m)];
+    if (!(matrix == model.own_matrix(matrix.weights, m))) return false;
+  }
+  return true;
+}
+
+// The tokens up to a place; nothing where the model cannot say what they give: the weights changed
+// on the way, or another call's output was fed, which no case spells out.
+std::optional<Sequence> sequence_up_to(const Life& life, size_t place, const Case& c) {
+  Sequence sequence;
+  sequence.weights = life.fed[place].weights;
+  if (!are_plain(sequence.weights, c)) return std::nullopt;
+  size_t call = SIZE_MAX;
+  for (size_t at = place; at > 0; at = life.fed[at].before) {
+    const Fed& token = life.fed[at];
+    if (token.out_of > 0 || !(token.weights == sequence.weights)) return std::nullopt;
+    sequence.tokens.push_back(token.row);
+    sequence.places.push_back(at);
+    if (token.call != call) sequence.calls.push_back(0);
+    ++sequence.calls.back();
+    call = token.call;
+  }
+  std::reverse(sequence.tokens.begin(), sequence.tokens.end());
+  std::reverse(sequence.places.begin(), sequence.places.end());
+  std::reverse(sequence.calls.begin(), sequence.calls.end());
+  return sequence;
+}
+
+// Of each token that was fed, empty where it cannot be said. Tokens come after those before them,
+// so that from the last one back the longest sequences are worked out first.
+std::vector<TokenExpectation> expect_fed(const Case& c, const Numbers& numbers, const Life& life,
+                                         const Contract& contract) {
+  std::vector<TokenExpectation> of(life.fed.size());
+  for (size_t place = life.fed.size() - 1; place > 0; --place) {
+    if (!of[place].empty()) continue;
+    const std::optional<Sequence> sequence = sequence_up_to(life, place, c);
+    if (!sequence) continue;
+    std::vector<TokenExpectation> tokens =
+        expect_global(inputs_of(c, numbers, *sequence), contract);
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      TokenExpectation& want = of[sequence->places[t]];
+      if (want.empty()) want = std::move(tokens[t]);
+    }
+  }
+  return of;
 }
 
 // S and HIST before a first token are zero; nothing else can be read.
@@ -173,12 +236,7 @@ std::map<std::string, Bounded> expect_beside(const Case& c, const Call& call,
 
 Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract& contract) {
   const Life life = live(c);
-  std::vector<std::vector<TokenExpectation>> of_sequence;
-  for (const Sequence& sequence : life.sequences) {
-    of_sequence.push_back(sequence.tokens.empty()
-                              ? std::vector<TokenExpectation>{}
-                              : expect_global(inputs_of(c, numbers, sequence), contract));
-  }
+  const std::vector<TokenExpectation> of = expect_fed(c, numbers, life, contract);
   Expectation want;
   for (size_t i = 0; i < c.calls.size(); ++i) {
     const CallLife& now = life.calls[i];
@@ -187,21 +245,15 @@ Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract&
     const CallKind kind = c.calls[i].kind;
     const bool beside = kind == CallKind::apply || kind == CallKind::dequant;
     if (beside && !now.refused) call.arrays = expect_beside(c, c.calls[i], contract);
-    if (now.before && now.after) {
-      const auto& tokens = of_sequence[now.after->sequence];
-      for (size_t t = now.before->tokens; t < now.after->tokens; ++t) {
-        call.tokens.push_back(tokens[t]);
-      }
+    const auto is_known = [&of](size_t place) { return !of[place].empty(); };
+    if (std::all_of(now.tokens.begin(), now.tokens.end(), is_known)) {
+      for (const size_t place : now.tokens) call.tokens.push_back(of[place]);
     }
-    const bool reads = !c.calls[i].reads.empty() || c.calls[i].kind == CallKind::read;
+    const bool reads = !c.calls[i].reads.empty() || kind == CallKind::read;
     if (!reads || !now.read) continue;
+    call.reads = *now.read == 0 ? zero_state(c.shape) : of[*now.read];
     // After reset, rollback or import the other tensors are gone with the token that made them.
-    const bool fed = now.after && now.read->sequence == now.after->sequence &&
-                     now.read->tokens == now.after->tokens &&
-                     now.before->tokens < now.after->tokens;
-    call.reads = now.read->tokens == 0 ? zero_state(c.shape)
-                                       : of_sequence[now.read->sequence][now.read->tokens - 1];
-    if (fed || now.read->tokens == 0) continue;
+    if (now.read_has_token) continue;
     std::erase_if(call.reads, [](const auto& entry) {
       return entry.first != Tensor::S && entry.first != Tensor::HIST;
     });
@@ -241,7 +293,8 @@ std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,
   const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
   if (!numbers) return {};
   Sequence sequence;
-  sequence.weights = {layer, {layer, layer, layer}};
+  sequence.weights.small = layer;
+  for (MatrixUsed& matrix : sequence.weights.large) matrix.weights = layer;
   sequence.tokens = tokens;
   sequence.calls.assign(tokens.size(), 1);
   return gdn::expect_local(inputs_of(c, *numbers, sequence), seen, contract());

@@ -39,13 +39,12 @@ Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, Allocation
   seen_.conduct.outcome = Outcome::holds;
 }
 
-const CallObserved& Runner::next(const Call& given) {
-  made_.push_back(given);
-  const int64_t first_token = first_tokens(case_.with_calls(made_)).back();
-  where_ = "call " + std::to_string(made_.size()) + ", " + std::string(name_of(given.kind));
+const CallObserved& Runner::next(const Call& given, uint64_t refuse_nth) {
+  const int64_t first_token = positions_.first_of(given);
   now_ = &seen_.calls.emplace_back();
-  const bool refusing = refuse_ && refuse_->call == made_.size() - 1;
-  ledger_.arm(refusing ? refuse_->nth : 0);
+  where_ = "call " + std::to_string(seen_.calls.size()) + ", " + std::string(name_of(given.kind));
+  if (refuse_ && refuse_->call == seen_.calls.size() - 1) refuse_nth = refuse_->nth;
+  ledger_.arm(refuse_nth);
   call(given, first_token);
   now_->allocations = ledger_.asked;
   ledger_.arm(0);
@@ -68,6 +67,11 @@ void Runner::wrote_nothing_where_refused(bool untouched, const char* what) {
   const bool failed = now_->status == GDN_OUT_OF_MEMORY || now_->status >= GDN_NOT_AVAILABLE;
   if (now_->ok() || failed || untouched) return;
   misconduct(std::string("it refused and wrote ") + what);
+}
+
+void Runner::not_asked(const std::string& why) {
+  now_->status = GDN_INVALID_ARGUMENT;
+  now_->text = why + "; the engine was not asked";
 }
 
 bool Runner::has(std::string_view name) {
@@ -247,9 +251,7 @@ void Runner::feed(const Call& call, int64_t first_token) {
   std::vector<float> rows;
   const int64_t h_id = call.at(Argument::h_id);
   if (h_id >= 0 && !outputs_.contains(h_id)) {
-    now_->status = GDN_INVALID_ARGUMENT;
-    now_->text = "the call whose out is its h gave none; the engine was not asked";
-    return;
+    return not_asked("the call whose out is its h gave none");
   }
   if (h_id >= 0) {
     rows = outputs_.at(h_id);
@@ -306,11 +308,20 @@ void Runner::read(const Call& call) {
 
 void Runner::reads_after(const Call& call) {
   if (call.reads.empty()) return;
-  if (!has_call(engine_.api(), "read")) return misconduct("it has no read");
   const int64_t given = call.at(Argument::read_layer);
   const int64_t own = takes(call.kind, Argument::layer) ? call.at(Argument::layer) : 0;
   const int64_t layer = given >= 0 ? given : std::max<int64_t>(0, own);
-  for (const Tensor tensor : call.reads) {
+  TokenTensors reads = read_tensors(layer, call.reads);
+  for (auto& [tensor, values] : reads) now_->reads[tensor] = std::move(values);
+}
+
+TokenTensors Runner::read_tensors(int64_t layer, const std::set<Tensor>& tensors) {
+  TokenTensors all;
+  if (!has_call(engine_.api(), "read")) {
+    misconduct("it has no read");
+    return all;
+  }
+  for (const Tensor tensor : tensors) {
     const int64_t room = element_count(tensor, case_.shape);
     Guarded<float> values(static_cast<size_t>(room));
     int64_t count = 0;
@@ -330,8 +341,9 @@ void Runner::reads_after(const Call& call) {
       misconduct("read of " + name + " says " + std::to_string(count) + " elements, expected " +
                  std::to_string(room));
     }
-    now_->reads[tensor] = values.content();
+    all[tensor] = values.content();
   }
+  return all;
 }
 
 }  // namespace gdn

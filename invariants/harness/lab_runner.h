@@ -22,7 +22,12 @@ class Runner {
   // All outlive the runner. The ledger is the engine's gate, or nobody's.
   Runner(Engine& engine, const Case& c, const Numbers& numbers, AllocationLedger& ledger,
          const RunOptions& options);
-  const CallObserved& next(const Call& call);
+  // Of the allocations that the engine asks for during the call, the nth is refused; 0: none.
+  const CallObserved& next(const Call& call, uint64_t refuse_nth = 0);
+  // What is read between the calls, and what a later call finds under its h_id.
+  TokenTensors read_tensors(int64_t layer, const std::set<Tensor>& tensors);
+  void give(int64_t id, std::vector<float> rows) { outputs_[id] = std::move(rows); }
+  const Verdict& conduct() const { return seen_.conduct; }
   Observation finish() &&;
 
  private:
@@ -46,6 +51,7 @@ class Runner {
 
   const LayerNumbers& weights_of(const Call& call, int64_t otherwise) const;
   void misconduct(const std::string& what);
+  void not_asked(const std::string& why);
   // A refused call writes nothing through the caller's pointers.
   void wrote_nothing_where_refused(bool untouched, const char* what);
   // Is the entry there? If not the call counts as unsupported.
@@ -56,7 +62,7 @@ class Runner {
   const Numbers& numbers_;
   AllocationLedger& ledger_;
   const std::optional<RefusedAllocation> refuse_;
-  std::vector<Call> made_;
+  StreamPositions positions_;
   Observation seen_;
   CallObserved* now_ = nullptr;
   std::string where_;                                // "call 3, step"

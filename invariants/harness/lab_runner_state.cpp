@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "invariants/harness/lab_runner.h"
+#include "reference/formats.h"
 #include "reference/rng.h"
 
 namespace gdn {
@@ -127,8 +128,7 @@ void Runner::call_buffer(const Call& call) {
     return;
   }
   if (bytes > uint64_t{elements_max}) {
-    now_->status = GDN_INVALID_ARGUMENT;
-    return;
+    return not_asked("a buffer access has more bytes than a case can hold");
   }
   const std::vector<uint8_t> content = buffer_content(case_, which, bytes);
   if (call.kind == CallKind::buffer_write) {
@@ -214,17 +214,26 @@ void Runner::apply(const Call& call) {
 void Runner::dequant(const Call& call) {
   const Case& c = case_beside(call);
   const Numbers& numbers = numbers_beside(call);
-  Guarded<uint8_t> tiles{std::span<const uint8_t>(numbers.tiles)};
-  Guarded<float> out(static_cast<size_t>(c.rows * c.cols));
   const auto or_own = [&](Argument argument, int64_t own) {
     const int64_t given = call.at(argument);
     return given == rule_of(argument).unless_given ? own : given;
   };
-  now_->status = engine_.api().dequant(engine_.handle(), or_own(Argument::rows, c.rows),
-                                       or_own(Argument::cols, c.cols),
+  const int64_t rows = or_own(Argument::rows, c.rows);
+  const int64_t cols = or_own(Argument::cols, c.cols);
+  std::vector<uint8_t> given = numbers.tiles;
+  auto count = static_cast<size_t>(c.rows * c.cols);
+  // Dimensions that can be served need memory behind them; the tiles go on with zeros.
+  if (why_not_q4_tile(rows, cols).empty()) {
+    if (rows > elements_max / cols) return not_asked("it has more weights than a case can hold");
+    given.resize(std::max(given.size(), static_cast<size_t>(q4_bytes(rows, cols))));
+    count = static_cast<size_t>(rows * cols);
+  }
+  Guarded<uint8_t> tiles{std::span<const uint8_t>(given)};
+  Guarded<float> out(count);
+  now_->status = engine_.api().dequant(engine_.handle(), rows, cols,
                                        call.omit.contains("tiles") ? nullptr : tiles.data(),
                                        call.omit.contains("out") ? nullptr : out.data());
-  if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
+  if (!tiles.holds(given)) misconduct("it wrote into the tiles that it was given");
   if (!out.intact()) misconduct("it wrote outside its output");
   wrote_nothing_where_refused(out.untouched(), "its output");
   if (now_->ok()) now_->arrays["out"] = out.content();
@@ -240,7 +249,12 @@ void Runner::recurrent(const Call& call, int64_t first_token) {
     recurrence_ = std::make_unique<RecurrentSession>(
         engine_, recurrent_inputs(c, numbers_beside(call)), c.pool);
     now_->status = recurrence_->start();
-    if (!now_->ok()) return;
+    if (!now_->ok()) {
+      // Its end makes calls of its own, which would wipe the engine's words out.
+      now_->text = engine_.last_error();
+      recurrence_.reset();
+      return;
+    }
   }
   now_->status = recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"]);
   if (now_->ok()) now_->status = recurrence_->state(now_->arrays["S"]);
