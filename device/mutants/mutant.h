@@ -95,4 +95,14 @@ inline void restore_history(gdn_engine* engine, int64_t layer, const std::vector
   right_twin().state_import(engine, layer, now.data(), now.size());
 }
 
+// Puts S of `before` back into a layer; the history stays as it is now.
+inline void restore_state(gdn_engine* engine, int64_t layer, const std::vector<uint8_t>& before) {
+  std::vector<uint8_t> now = exported(engine, layer);
+  const auto bytes = static_cast<size_t>(count_of(engine, GDN_S)) * sizeof(float);
+  const auto after = static_cast<size_t>(count_of(engine, GDN_HIST)) * sizeof(float);
+  const size_t begin = now.size() - after - bytes;
+  std::memcpy(now.data() + begin, before.data() + begin, bytes);
+  right_twin().state_import(engine, layer, now.data(), now.size());
+}
+
 }  // namespace gdn::mutants

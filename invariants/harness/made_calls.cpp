@@ -1,6 +1,8 @@
 // Calls as invariants make them, and what a single call gave against what it should have given.
 #include "invariants/harness/made_calls.h"
 
+#include "invariants/harness/engine.h"
+
 namespace gdn {
 namespace made {
 
@@ -99,8 +101,34 @@ Verdict within(const std::string& where, const CallObserved& got, const CallExpe
   return all;
 }
 
-Verdict refused(const std::string& where, const CallObserved& got) {
-  return claim(!got.ok(), where + ": it was served, a refusal is right");
+Verdict served_but(const Observation& seen, const std::set<size_t>& refusals) {
+  Verdict all = seen.conduct;
+  for (size_t i = 0; i < seen.calls.size(); ++i) {
+    const CallObserved& call = seen.calls[i];
+    const std::string where = "call " + std::to_string(i + 1) + ": ";
+    if (refusals.contains(i)) {
+      all = both(std::move(all), claim(!call.ok(), where + "it was served, a refusal is right"));
+    } else if (!call.ok()) {
+      all = both(std::move(all), refusal(call.status, where + std::string(name_of(call.status)) +
+                                                          ": " + call.text));
+    }
+  }
+  return all;
+}
+
+Verdict state_kept(const std::string& where, const CallObserved& got, const CallObserved& left) {
+  Verdict all = claim(true, "");
+  for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
+    const std::string what = where + ", " + std::string(name_of(tensor));
+    const auto one = got.reads.find(tensor);
+    const auto two = left.reads.find(tensor);
+    if (one == got.reads.end() || two == left.reads.end()) {
+      all = both(std::move(all), claim(false, what + ": it was not read"));
+    } else if (!one->second.empty() || !two->second.empty()) {
+      all = both(std::move(all), same_bits(what, one->second, two->second));
+    }
+  }
+  return all;
 }
 
 }  // namespace gdn

@@ -37,7 +37,9 @@ std::vector<float> row_of(const std::vector<float>& out, size_t token, int64_t h
 // A call's out and reads against the global check.
 Verdict within(const std::string& where, const CallObserved& got, const CallExpectation& want,
                int64_t hidden_size);
-// A refusal was right.
-Verdict refused(const std::string& where, const CallObserved& got);
+// A run's conduct, and every call served but `refusals`, whose refusal alone is right.
+Verdict served_but(const Observation& seen, const std::set<size_t>& refusals);
+// Of a call that leaves the state alone: what it read back is what an earlier call left.
+Verdict state_kept(const std::string& where, const CallObserved& got, const CallObserved& left);
 
 }  // namespace gdn

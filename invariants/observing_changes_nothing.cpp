@@ -1,0 +1,36 @@
+// Claim:   an engine that stores its intermediates gives the outputs and states of one that does
+// not. Why:     observe only adds stores; the kernels and their order of sums stay the same. Bound:
+// none: equal bits, or NaN in both. Origin:  an observed build of a kernel that sums in another
+// order, so that nothing seen is meant.
+#include <algorithm>
+
+#include "invariants/harness/invariant.h"
+
+namespace gdn {
+namespace {
+
+bool applies(const Case& c) { return c.subject == Subject::layer && c.tokens >= 1; }
+
+Verdict check(const Case& c, const Lab& lab) {
+  Rng rng = Rng{c.seed}.stream("observing_changes_nothing");
+  const int64_t layer = rng.range(0, c.shape.num_layers - 1);
+  const int64_t tokens = rng.range(1, std::min<int64_t>(c.tokens, 5));
+  std::vector<Call> calls = setup_calls(c);
+  for (int64_t t = 0; t < tokens; ++t) calls.push_back(made::step(layer, t));
+  for (const Call& call : {made::run(layer, 0, tokens), made::forward(0, tokens)}) {
+    if (lab.why_not(c.with_calls({call})).empty()) calls.push_back(call);
+  }
+  calls.push_back(made::state(c.shape.num_layers - 1));
+  const Case watched = c.with_calls(calls);
+  const Observation observed = lab.run(watched, {.observe = true});
+  const Observation alone = lab.run(watched, {.observe = false});
+  return both(observed.served(), alone.served(), same_bits(observed, alone));
+}
+
+const Registered self{{.claim = "observing changes nothing",
+                       .applies = applies,
+                       .check = check,
+                       .kills = {"observe_changes_order"}}};
+
+}  // namespace
+}  // namespace gdn
