@@ -68,8 +68,15 @@ Verdict agree(std::string_view what, const Judged& one, const std::vector<Judged
     want.value.push_back(value);
     want.bound.push_back(bound);
   }
-  if (got.empty()) return not_applicable(std::string(what) + ": no element is a known number");
-  return within(what, got, want);
+  if (!got.empty()) return within(what, got, want);
+  Verdict nothing;
+  nothing.outcome = Outcome::holds;
+  return nothing;
+}
+
+Verdict unless_empty(Verdict judged) {
+  if (!judged.holds() || judged.elements > 0) return judged;
+  return not_applicable("no element is a number that the reference knows");
 }
 
 Verdict not_applicable(std::string why) {
@@ -170,6 +177,20 @@ std::vector<float> rows_in_order(std::span<const float> rows, int64_t width,
     moved.insert(moved.end(), begin, begin + width);
   }
   return moved;
+}
+
+Bounded in_order(const Bounded& want, const std::vector<int64_t>& order) {
+  Bounded all;
+  all.stored = want.stored;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto from = static_cast<size_t>(order[i]);
+    all.value.push_back(want.value[from]);
+    all.bound.push_back(want.bound_of(from));
+    for (const Tolerated& t : want.tolerated) {
+      if (t.index == from) all.tolerated.push_back({i, t.result, t.why});
+    }
+  }
+  return all;
 }
 
 std::optional<Case> recurrence_in_full(const Case& c, int64_t tokens_max, std::string* why) {

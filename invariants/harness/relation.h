@@ -26,12 +26,13 @@ struct Judged {
 };
 
 // One result is the sum of the others, as its exact value is that of theirs: within the sum of all
-// bounds. Elements of which one is not finite or not known are left out; not_applicable where none
-// is left.
+// bounds. Elements that the reference does not know as a number, of either, are left out.
 Verdict agree(std::string_view what, const Judged& one, const std::vector<Judged>& terms);
 
 // Why an invariant says nothing of a case.
 Verdict not_applicable(std::string why);
+// What was judged; not_applicable where that was no element.
+Verdict unless_empty(Verdict judged);
 
 // Does the engine declare the exact order of these sums? Then an element has the same bits wherever
 // it stands: docs/engine-description.md.
@@ -64,6 +65,8 @@ std::vector<float> without_zero_signs(std::vector<float> numbers);
 // Row i of the result is row order[i].
 std::vector<float> rows_in_order(std::span<const float> rows, int64_t width,
                                  const std::vector<int64_t>& order);
+// Element i of the result is element order[i].
+Bounded in_order(const Bounded& want, const std::vector<int64_t>& order);
 
 // A case of delta_rule, or of recurrent cut to at most `tokens_max` tokens that come in a call
 // each, with all its arrays given in full; q and k go in as they are. Nothing: *why says why.
