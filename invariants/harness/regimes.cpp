@@ -25,10 +25,10 @@ Size draw_size(Rng& rng) {
 
 Subject draw_subject(Rng& rng, Size size) {
   const int64_t of_100 = rng.range(1, 100);
-  if (size == Size::long_stream) return of_100 <= 40 ? Subject::layer : Subject::recurrent;
+  if (size == Size::long_stream) return of_100 <= 12 ? Subject::layer : Subject::recurrent;
   if (size == Size::large_state) {
-    if (of_100 <= 25) return Subject::layer;
-    return of_100 <= 60 ? Subject::delta_rule : Subject::recurrent;
+    if (of_100 <= 12) return Subject::layer;
+    return of_100 <= 55 ? Subject::delta_rule : Subject::recurrent;
   }
   if (of_100 <= 48) return Subject::layer;
   if (of_100 <= 61) return Subject::recurrent;
@@ -37,28 +37,42 @@ Subject draw_subject(Rng& rng, Size size) {
       rng.range(static_cast<int64_t>(Subject::in_proj), static_cast<int64_t>(Subject::out_proj)));
 }
 
-// Small and odd: one, powers of two and their neighbours, all up to a few.
-int64_t draw_extent(Rng& rng, int64_t extent_max) {
-  constexpr int64_t around_powers[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17};
-  if (in_100(rng, 50)) return rng.range(1, std::min<int64_t>(8, extent_max));
-  return std::min(one_of(rng, around_powers), extent_max);
+// Small and odd: most of them up to 4, some around powers of two.
+int64_t draw_extent(Rng& rng, Size size) {
+  constexpr int64_t around_powers[] = {7, 8, 9, 15, 16, 17};
+  if (size != Size::tiny) return rng.range(1, 4);
+  const int64_t of_100 = rng.range(1, 100);
+  if (of_100 <= 65) return rng.range(1, 4);
+  return of_100 <= 88 ? rng.range(4, 8) : one_of(rng, around_powers);
+}
+
+struct Heads {
+  int64_t k, v;
+};
+
+Heads draw_heads(Rng& rng, Size size) {
+  constexpr Heads usual[] = {{1, 1}, {1, 1}, {1, 2}, {1, 2}, {1, 3}, {1, 4}, {2, 2}, {2, 4}};
+  constexpr Heads many[] = {{2, 6}, {2, 8}, {3, 3}, {3, 6}, {4, 4}};
+  if (size != Size::tiny) return {1, rng.range(1, 2)};
+  return in_100(rng, 90) ? one_of(rng, usual) : one_of(rng, many);
 }
 
 Shape draw_shape(Rng& rng, Size size) {
   constexpr int64_t large[] = {64, 64, 64, 65, 80, 128};
-  const int64_t extent_max = size == Size::long_stream ? 6 : 17;
+  constexpr float epsilons[] = {1e-6F, 1e-6F, 1e-6F, 1e-5F, 1e-12F};
+  const Heads heads = draw_heads(rng, size);
   Shape s;
-  s.hidden_size = draw_extent(rng, extent_max);
-  s.num_k_heads = size == Size::tiny ? rng.range(1, 3) : 1;
-  const int64_t ratio = rng.range(1, size == Size::tiny ? 4 : 2);
-  s.num_v_heads = s.num_k_heads * std::max<int64_t>(1, std::min(ratio, 6 / s.num_k_heads));
-  s.head_k_dim = size == Size::large_state ? one_of(rng, large) : draw_extent(rng, extent_max);
-  s.head_v_dim = in_100(rng, 30) ? s.head_k_dim : draw_extent(rng, extent_max);
+  s.hidden_size = draw_extent(rng, size);
+  s.num_k_heads = heads.k;
+  s.num_v_heads = heads.v;
+  s.head_k_dim = draw_extent(rng, size);
+  s.head_v_dim = in_100(rng, 30) ? s.head_k_dim : draw_extent(rng, size);
   if (size == Size::large_state) {
+    s.head_k_dim = one_of(rng, large);
     s.head_v_dim = std::max<int64_t>(in_100(rng, 50) ? 64 : 65, large_state / s.head_k_dim);
+    s.num_v_heads = in_100(rng, 75) ? 1 : 2;
   }
   s.conv_kernel = in_100(rng, 50) ? 4 : rng.range(1, 5);
-  constexpr float epsilons[] = {1e-6F, 1e-6F, 1e-6F, 1e-5F, 1e-12F};
   s.rms_norm_eps = one_of(rng, epsilons);
   s.l2norm_eps = one_of(rng, epsilons);
   // Without eps the bound of a norm near zero is infinite.
@@ -73,7 +87,8 @@ int64_t draw_tokens(Rng& rng, Size size) {
   constexpr int64_t short_of_chunks[] = {1, 5, 15, 16, 17, 31, 33, 63};
   if (size == Size::long_stream) return one_of(rng, around_chunks);
   if (size == Size::large_state) return rng.range(1, 2);
-  return in_100(rng, 10) ? one_of(rng, short_of_chunks) : rng.range(1, 6);
+  if (in_100(rng, 6)) return one_of(rng, short_of_chunks);
+  return in_100(rng, 75) ? rng.range(1, 3) : rng.range(4, 6);
 }
 
 // 4-bit weights and activations come in blocks of 32, the weights in groups of four rows.
@@ -82,13 +97,13 @@ void draw_blocks(Case& c, Rng& rng) {
   if (c.weights == Weights::f32 || in_100(rng, 25)) {
     c.dialect.activation = Dialect::Activation::q8_0;
   }
-  struct Heads {
+  struct Fitting {
     int64_t kh, kd, vh, vd;
   };
-  constexpr Heads fitting[] = {{1, 2, 1, 32}, {1, 4, 2, 16}, {2, 3, 4, 8}, {1, 8, 1, 32},
-                               {2, 8, 2, 16}, {1, 6, 4, 8},  {1, 2, 1, 64}};
-  const Heads& heads = one_of(rng, fitting);
-  c.shape.hidden_size = in_100(rng, 80) ? 32 : 64;
+  constexpr Fitting fitting[] = {{1, 2, 1, 32}, {1, 4, 2, 16}, {2, 3, 4, 8}, {1, 8, 1, 32},
+                                 {2, 8, 2, 16}, {1, 6, 4, 8},  {1, 2, 1, 64}};
+  const Fitting& heads = one_of(rng, fitting);
+  c.shape.hidden_size = in_100(rng, 85) ? 32 : 64;
   c.shape.num_k_heads = heads.kh;
   c.shape.head_k_dim = heads.kd;
   c.shape.num_v_heads = heads.vh;
@@ -159,9 +174,10 @@ Case draw(Rng& rng) {
   c.subject = draw_subject(rng, size);
   c.shape = draw_shape(rng, size);
   const bool layer = c.subject == Subject::layer;
+  constexpr int64_t stacks[] = {2, 2, 2, 3, 4};
   const bool projects = c.subject == Subject::in_proj || c.subject == Subject::out_proj;
   if (layer || c.subject == Subject::recurrent) c.tokens = draw_tokens(rng, size);
-  if (layer && size == Size::tiny) c.shape.num_layers = in_100(rng, 50) ? 1 : rng.range(2, 4);
+  if (layer && size == Size::tiny && in_100(rng, 45)) c.shape.num_layers = one_of(rng, stacks);
   if (layer && size == Size::tiny && in_100(rng, 14)) draw_blocks(c, rng);
   if (projects && in_100(rng, 50)) draw_blocks(c, rng);
   if (projects || c.subject == Subject::dequant) draw_matrix_shape(c, rng);
