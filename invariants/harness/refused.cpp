@@ -197,7 +197,9 @@ Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> b
   std::vector<Call> right = before;
   right.insert(right.end(), states.begin(), states.end());
   right.insert(right.end(), after.begin(), after.end());
-  const Observation undisturbed = lab.run(c.with_calls(right), options);
+  RunOptions unrefused = options;
+  unrefused.refuse.reset();
+  const Observation undisturbed = lab.run(c.with_calls(right), unrefused);
   if (!undisturbed.served().holds()) return undisturbed.served();
 
   std::vector<Call> all = right;

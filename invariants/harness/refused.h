@@ -37,7 +37,7 @@ Verdict refused(const CallObserved& seen, const WrongCall& wrong);
 
 // `before`, the wrong calls, all states, `after`; and the same without the wrong calls: each of
 // those is refused, and all else gives equal bits. Calls of `after` name their first token, since
-// a refused one takes its share of the stream as well.
+// a refused one takes its share of the stream as well. An allocation is refused to the first alone.
 Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> before,
                               const std::vector<WrongCall>& wrong, const std::vector<Call>& after,
                               const RunOptions& options = {});
