@@ -48,7 +48,7 @@ const Registered self{{.claim = "another kind of engine gives the same layer",
                        .check = check,
                        .kills = {"beta_from_a", "conv_history_stores_output", "error_before_decay",
                                  "l2_norm_without_eps", "q_scale_twice"},
-                       .one_in = 2,
+                       .one_in = 4,
                        .needs = {"twin"}}};
 
 }  // namespace

@@ -101,7 +101,7 @@ const Registered self{{.claim = "value channels in another order give the same l
                        .applies = applies,
                        .check = check,
                        .kills = {"channel_index_in_the_decay"},
-                       .one_in = 2}};
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

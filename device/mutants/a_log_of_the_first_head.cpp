@@ -11,10 +11,10 @@ void gates(const float* a, const float* b, const float* A_log, const float* dt_b
 }
 
 const MutantRegistrar self{
-    {.name = "A_log_of_the_first_head",
+    {.name = "a_log_of_the_first_head",
      .bug = "every head takes the A_log of the first",
      .op = "gates",
-     .api = &twin_with<&twin::TwinOperators::gates, gates>("A_log_of_the_first_head")}};
+     .api = &twin_with<&twin::TwinOperators::gates, gates>("a_log_of_the_first_head")}};
 
 }  // namespace
 }  // namespace gdn::mutants
