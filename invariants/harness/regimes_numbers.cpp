@@ -53,11 +53,11 @@ void draw_structure(Case& c, Rng& rng) {
 void draw_magnitudes(Case& c, Rng& rng) {
   Recipe& r = c.recipe;
   constexpr int64_t tiny[] = {-140, -100, -75, -64, -30, -10};
-  constexpr int64_t large[] = {10, 10, 20, 30, 30};
+  constexpr int64_t large[] = {6, 10, 10, 20, 30};
   constexpr int64_t huge[] = {60, 64, 75, 100};
   const auto exponent = [&] {
     if (in_100(rng, 55)) return one_of(rng, tiny);
-    return in_100(rng, 90) ? one_of(rng, large) : one_of(rng, huge);
+    return in_100(rng, 92) ? one_of(rng, large) : one_of(rng, huge);
   };
   if (in_100(rng, 14)) r.input_exponent = exponent();
   if (in_100(rng, 6)) r.exponent_spread = in_100(rng, 85) ? rng.range(1, 12) : rng.range(13, 40);
@@ -75,15 +75,15 @@ void draw_edges(Case& c, Rng& rng) {
   Recipe& r = c.recipe;
   constexpr int64_t shares[] = {1, 4, 16, 64};
   if (in_100(rng, 8)) r.tiny_64ths = one_of(rng, shares);
-  if (in_100(rng, 4)) r.extreme_64ths = in_100(rng, 50) ? 1 : 4;
-  constexpr Pattern by_bits[] = {Pattern::subnormal, Pattern::subnormal, Pattern::subnormal,
-                                 Pattern::any_finite, Pattern::any_bits};
-  if (in_100(rng, 3)) r.pattern = static_cast<int64_t>(one_of(rng, by_bits));
+  if (in_100(rng, 2)) r.extreme_64ths = in_100(rng, 75) ? 1 : 4;
+  constexpr Pattern by_bits[] = {Pattern::subnormal, Pattern::subnormal,  Pattern::subnormal,
+                                 Pattern::subnormal, Pattern::any_finite, Pattern::any_bits};
+  if (in_100(rng, 2)) r.pattern = static_cast<int64_t>(one_of(rng, by_bits));
   const bool tiled = c.subject == Subject::dequant || (projects(c) && c.weights == Weights::q4);
-  if (tiled && in_100(rng, 35)) {
+  if (tiled && in_100(rng, c.subject == Subject::dequant ? 60 : 25)) {
     r.weight_pattern =
-        static_cast<int64_t>(in_100(rng, 60) ? Pattern::any_finite : Pattern::any_bits);
-  } else if (projects(c) && in_100(rng, 3)) {
+        static_cast<int64_t>(in_100(rng, 75) ? Pattern::any_finite : Pattern::any_bits);
+  } else if (projects(c) && in_100(rng, 2)) {
     r.weight_pattern = static_cast<int64_t>(one_of(rng, by_bits));
   }
 }
@@ -166,7 +166,7 @@ void draw_numbers(Case& c, Rng& rng) {
   draw_magnitudes(c, rng);
   draw_edges(c, rng);
   if (has_gates(c) && in_100(rng, c.subject == Subject::gates ? 40 : 10)) put_gate_edges(c, rng);
-  if (in_100(rng, 6)) put_bits(c, rng);
+  if (in_100(rng, 4)) put_bits(c, rng);
 }
 
 }  // namespace gdn
