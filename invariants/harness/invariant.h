@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "invariants/harness/draw_calls.h"
 #include "invariants/harness/judge.h"
 #include "invariants/harness/lab.h"
 #include "invariants/harness/made_calls.h"
+#include "invariants/harness/model_check.h"
 #include "invariants/harness/observation.h"
 #include "invariants/harness/refused.h"
 #include "invariants/harness/relation.h"

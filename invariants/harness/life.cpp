@@ -56,7 +56,8 @@ LifeModel::LifeModel(const Case& c, int64_t snapshots_max, bool observes)
 
 CallLife LifeModel::next(const Call& call) {
   now_ = {};
-  one(call, positions_.first_of(call));
+  now_.first_token = positions_.first_of(call);
+  one(call, now_.first_token);
   ++calls_made_;
   const int64_t asked = call.at(Argument::read_layer);
   const int64_t own = takes(call.kind, Argument::layer) ? call.at(Argument::layer) : 0;

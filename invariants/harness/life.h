@@ -42,6 +42,7 @@ struct CallLife {
   bool refused = false;
   // A refusal for want of memory is right as well: what it asks for is beyond what a case needs.
   bool is_huge = false;
+  int64_t first_token = 0;     // of the stream, with "the next one" resolved
   std::vector<size_t> tokens;  // step, run, forward: those whose out it gives, row by row
   // Of the layer that is read after the call: its state, and whether the other tensors are there.
   std::optional<size_t> read;
@@ -82,10 +83,13 @@ class LifeModel {
   const std::map<int64_t, MatrixUsed>& pool() const { return pool_; }
   const std::map<int64_t, size_t>& exports() const { return exports_; }
   const std::map<int64_t, int64_t>& buffers() const { return buffers_; }
+  // Of the snapshots that can be rolled back to, by the case's ids; and their number by the model.
+  std::map<int64_t, uint64_t> snapshot_ids() const;
 
   // The matrix as a case puts it unless it says otherwise, and its key.
   MatrixUsed own_matrix(int64_t weights, int64_t matrix) const;
   static int64_t own_key(int64_t weights, int64_t matrix) { return 1 + 3 * weights + matrix; }
+  int64_t key_of(const Call& call) const;  // of pool_put and pool_get
   int64_t exported_bytes() const;
 
  private:
@@ -104,7 +108,6 @@ class LifeModel {
   void memory(const Call& call);
   void clear_pool();
   int64_t whole_pool() const;
-  int64_t key_of(const Call& call) const;
   void put(const Call& call);
   void get(const Call& call);
   void bind(const Call& call, LayerLife& layer);

@@ -132,6 +132,15 @@ void LifeModel::snapshot(const Call& call, int64_t layer) {
   }
 }
 
+std::map<int64_t, uint64_t> LifeModel::snapshot_ids() const {
+  std::map<int64_t, uint64_t> held = serials_;
+  std::erase_if(held, [this](const auto& named) {
+    return std::none_of(snapshots_.begin(), snapshots_.end(),
+                        [&named](const Snapshot& s) { return s.serial == named.second; });
+  });
+  return held;
+}
+
 void LifeModel::rollback(const Call& call) {
   const auto serial = serials_.find(call.at(Argument::id));
   const auto found =

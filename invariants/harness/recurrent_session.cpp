@@ -173,7 +173,7 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
     if (i.numbers.empty()) continue;
     int64_t width = 1;
     for (size_t d = 1; d < i.extents.size(); ++d) width *= i.extents[d];
-    const std::vector<float> numbers = rows(i.numbers, first, tokens, width);
+    const std::vector<float> numbers = rows(i.numbers, first, std::max<int64_t>(0, tokens), width);
     gdn_buffer buffer = 0;
     const gdn_status status = put(numbers, i.format, buffer);
     if (status != GDN_OK) return status;
