@@ -1,6 +1,8 @@
 // The commands of the program: each takes its parsed options and returns an exit status.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,46 @@ struct VerifyCommand {
 };
 ExitStatus run_verify(const VerifyCommand& command);
 
-ExitStatus run_list();
+struct CheckCommand {
+  std::string program = "deltaproof";
+  bool smoke = false;
+  std::vector<std::string> invariants;  // empty: all
+  std::vector<std::string> engines;     // empty: twin and simt; smoke adds simt_checked and cuda
+  std::string seed;                     // a number, or hexadecimal text; empty: a fixed one
+  std::optional<int64_t> cases;         // to draw
+  double seconds = 0;                   // no case is begun later; 0: no such end
+  int jobs = 0;                         // processes; 0: as many as there are cores
+  std::string corpus;                   // a folder with seeds and regressions to judge first
+  std::string out = "out";              // where cases that fail are saved
+  std::string json, markdown;           // where to write, or empty
+};
+ExitStatus run_check(const CheckCommand& command);
+
+struct ReplayCommand {
+  std::string program = "deltaproof";
+  std::vector<std::string> files;
+  std::vector<std::string> invariants;  // empty: all that apply
+  std::vector<std::string> engines;     // empty: twin and simt
+};
+ExitStatus run_replay(const ReplayCommand& command);
+
+struct MatrixCommand {
+  std::string program = "deltaproof";
+  std::vector<std::string> mutants;  // empty: all
+  std::string seeds;                 // a folder of cases; empty: the tree's own
+  std::string seed;
+  int64_t cases = 0;  // to draw beside the seeds
+  int jobs = 0;
+  std::string json;     // where to write, or empty
+  std::string summary;  // a document whose part `catalogue` is replaced, or empty
+};
+ExitStatus run_matrix(const MatrixCommand& command);
+
+struct ListCommand {
+  std::string what;  // engines, mutants, invariants, dialects; empty: all
+  bool json = false;
+};
+ExitStatus run_list(const ListCommand& command);
 
 std::string version_text();
 

@@ -1,30 +1,17 @@
 // `deltaproof list`: what is built in, by the names that options and cases take.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
+#include "ci/catalogue.h"
 #include "ci/commands.h"
+#include "ci/judging.h"
 #include "ci/table.h"
 #include "invariants/harness/engine.h"
-#include "invariants/harness/invariant.h"
-#include "reference/case.h"
 #include "reference/dialect.h"
 
 namespace gdn {
 namespace {
-
-void print_titled(const char* title, const TextTable& table) {
-  fmt::print("{}\n\n{}\n", title, as_text(table));
-}
-
-// The calls of the ABI that a description leaves out.
-std::string missing_calls(const Description& description) {
-  std::vector<std::string> missing;
-  for (int i = 0; i < call_kind_count; ++i) {
-    const std::string name(name_of(static_cast<CallKind>(i)));
-    if (!description.calls.contains(name)) missing.push_back(name);
-  }
-  return missing.empty() ? "none" : fmt::format("{}", fmt::join(missing, " "));
-}
 
 TextTable engines() {
   TextTable table{{"engine", "contract", "calls it lacks"}, {}};
@@ -33,25 +20,7 @@ TextTable engines() {
     std::string why;
     const auto engine = use_engine(api->name, api, &why);
     table.rows.push_back({api->name, engine ? engine->description.contract.name : why,
-                          engine ? missing_calls(engine->description) : "-"});
-  }
-  return table;
-}
-
-TextTable mutants() {
-  TextTable table{{"mutant", "operator", "planted fault"}, {}};
-  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
-    const gdn_mutant* mutant = gdn_mutant_at(i);
-    table.rows.push_back({fmt::format("mutant:{}", mutant->name), mutant->op, mutant->bug});
-  }
-  return table;
-}
-
-TextTable invariants() {
-  TextTable table{{"invariant", "claim", "kills"}, {}};
-  for (const Invariant& invariant : registry()) {
-    table.rows.push_back({invariant.name, invariant.claim.claim,
-                          fmt::format("{}", fmt::join(invariant.claim.kills, " "))});
+                          engine ? one_line_of(calls_lacked(engine->description)) : "-"});
   }
   return table;
 }
@@ -69,20 +38,49 @@ TextTable dialects() {
         differences.push_back(fmt::format("{}={}", dimension, value));
       }
     }
-    table.rows.push_back({std::string(name), differences.empty()
-                                                 ? "-"
-                                                 : fmt::format("{}", fmt::join(differences, " "))});
+    table.rows.push_back({std::string(name), one_line_of(differences)});
   }
   return table;
 }
 
+struct Part {
+  const char* what;
+  const char* title;
+  TextTable (*table)();
+};
+
+constexpr Part parts[] = {
+    {"engines", "Engines (--engine NAME, or the path of a shared library)", engines},
+    {"mutants", "Mutants, engines with one planted fault each (--engine mutant:NAME)",
+     mutants_table},
+    {"invariants", "Invariants (--invariant NAME)", invariants_table},
+    {"dialects", "Dialects (--dialect NAME[,dimension=value]...)", dialects},
+};
+
+// A row is an object whose keys are the words of the header.
+nlohmann::ordered_json json_of(const TextTable& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const std::vector<std::string>& row : table.rows) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (size_t i = 0; i < row.size(); ++i) object[table.header[i]] = row[i];
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
 }  // namespace
 
-ExitStatus run_list() {
-  print_titled("Engines (--engine NAME, or the path of a shared library)", engines());
-  print_titled("Mutants: the twin with one planted fault each", mutants());
-  print_titled("Invariants", invariants());
-  print_titled("Dialects (--dialect NAME[,dimension=value]...)", dialects());
+ExitStatus run_list(const ListCommand& command) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const Part& part : parts) {
+    if (!command.what.empty() && command.what != part.what) continue;
+    const TextTable table = part.table();
+    if (!command.json) fmt::print("{}\n\n{}\n", part.title, as_text(table));
+    all[part.what] = json_of(table);
+  }
+  if (command.json) {
+    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
   return exit_ok;
 }
 

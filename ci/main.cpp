@@ -14,13 +14,102 @@ Examples
   deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so
   deltaproof verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped
   deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay
-  deltaproof list
+  deltaproof check --smoke
+  deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
+  deltaproof replay out/layer_within_bound_1a2b3c4d.case
+  deltaproof list invariants
 
 Exit status
   0  what was judged holds          3  an error of deltaproof itself
   1  something fails, or nothing    4  the engine failed: a status, a crash, lost
      could be judged                5  infrastructure: no device, disk, missing tool
   2  bad input or usage)";
+
+constexpr const char* engine_help =
+    "a built-in engine, mutant:NAME, or the path of a shared library";
+
+const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
+  CLI::App* const command =
+      app.add_subcommand("verify", "judge captures, and an engine run on the same inputs");
+  command
+      ->add_option("files", verify.files,
+                   "safetensors files; the format (gdn-oracle-1, gdn-trace-1, q4-oracle-1) is read "
+                   "from each")
+      ->required();
+  command->add_option("--engine", verify.engine, engine_help)->capture_default_str();
+  command->add_option(
+      "--dialect", verify.dialect,
+      "judge by these conventions in place of the file's own: NAME[,dimension=value]...");
+  command->add_option("--json", verify.json, "write every figure to this file");
+  command->add_option("--markdown", verify.markdown, "write the report to this file");
+  command->add_option("--summary", verify.summary,
+                      "replace the part 'worst error/bound' of this document");
+  return command;
+}
+
+const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
+  CLI::App* const command = app.add_subcommand(
+      "check", "judge engines by the invariants, on cases drawn at random and those of the corpus");
+  command->add_flag("--smoke", check.smoke,
+                    "everything, about a minute on two cores: all engines that are here, the "
+                    "corpus, then cases of a fixed seed");
+  command->add_option("--invariant", check.invariants, "this one alone; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--engine", check.engines,
+                   std::string(engine_help) + "; may be repeated (default: twin and simt)")
+      ->allow_extra_args(false);
+  command->add_option("--seed", check.seed,
+                      "a number, or hexadecimal text such as a commit's hash (default: 1)");
+  command->add_option("--cases", check.cases, "how many to draw (default: 1000)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  command->add_option("--seconds", check.seconds, "begin no case later than this")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--jobs", check.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
+  command->add_option("--out", check.out, "where cases that fail are saved")->capture_default_str();
+  command->add_option("--json", check.json, "write every figure to this file");
+  command->add_option("--markdown", check.markdown, "write the report to this file");
+  return command;
+}
+
+const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
+  CLI::App* const command = app.add_subcommand("replay", "judge cases from files, and tell why");
+  command->add_option("files", replay.files, "case files")->required();
+  command->add_option("--invariant", replay.invariants, "this one alone; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--engine", replay.engines,
+                   std::string(engine_help) + "; may be repeated (default: twin and simt)")
+      ->allow_extra_args(false);
+  return command;
+}
+
+const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
+  CLI::App* const command =
+      app.add_subcommand("matrix", "every mutant against every invariant: which of them kill it");
+  command->add_option("--mutant", matrix.mutants, "this one alone; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--seeds", matrix.seeds, "the folder whose cases are judged");
+  command->add_option("--cases", matrix.cases, "how many to draw beside the seeds")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  command->add_option("--seed", matrix.seed, "of the cases that are drawn (default: 1)");
+  command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--json", matrix.json, "write every cell to this file");
+  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document");
+  return command;
+}
+
+const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
+  CLI::App* const command =
+      app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
+  command->add_option("what", list.what, "one of them alone")
+      ->check(CLI::IsMember({"engines", "mutants", "invariants", "dialects"}));
+  command->add_flag("--json", list.json, "as JSON");
+  return command;
+}
 
 int run(int argc, char** argv) {
   CLI::App app{
@@ -31,28 +120,16 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
 
   gdn::VerifyCommand verify;
-  verify.program = argv[0];
-  CLI::App* verify_command =
-      app.add_subcommand("verify", "judge captures, and an engine run on the same inputs");
-  verify_command
-      ->add_option("files", verify.files,
-                   "safetensors files; the format (gdn-oracle-1, gdn-trace-1, q4-oracle-1) is read "
-                   "from each")
-      ->required();
-  verify_command
-      ->add_option("--engine", verify.engine,
-                   "a built-in engine, mutant:NAME, or the path of a shared library")
-      ->capture_default_str();
-  verify_command->add_option(
-      "--dialect", verify.dialect,
-      "judge by these conventions in place of the file's own: NAME[,dimension=value]...");
-  verify_command->add_option("--json", verify.json, "write every figure to this file");
-  verify_command->add_option("--markdown", verify.markdown, "write the report to this file");
-  verify_command->add_option("--summary", verify.summary,
-                             "replace the part 'worst error/bound' of this document");
-
-  CLI::App* list_command =
-      app.add_subcommand("list", "engines, mutants, dialects and invariants that are built in");
+  gdn::CheckCommand check;
+  gdn::ReplayCommand replay;
+  gdn::MatrixCommand matrix;
+  gdn::ListCommand list;
+  verify.program = check.program = replay.program = matrix.program = argv[0];
+  const CLI::App* const verify_command = add_verify(app, verify);
+  const CLI::App* const check_command = add_check(app, check);
+  const CLI::App* const replay_command = add_replay(app, replay);
+  const CLI::App* const matrix_command = add_matrix(app, matrix);
+  const CLI::App* const list_command = add_list(app, list);
 
   try {
     app.parse(argc, argv);
@@ -60,7 +137,10 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? gdn::exit_ok : gdn::exit_bad_input;
   }
   if (verify_command->parsed()) return gdn::run_verify(verify);
-  if (list_command->parsed()) return gdn::run_list();
+  if (check_command->parsed()) return gdn::run_check(check);
+  if (replay_command->parsed()) return gdn::run_replay(replay);
+  if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (list_command->parsed()) return gdn::run_list(list);
   return gdn::exit_bad_input;
 }
 

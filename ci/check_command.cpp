@@ -1,0 +1,374 @@
+// `deltaproof check`: drawn cases, and those of the corpus, judged by the invariants.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "ci/case_files.h"
+#include "ci/check_report.h"
+#include "ci/commands.h"
+#include "ci/files.h"
+#include "ci/judging.h"
+#include "ci/processes.h"
+#include "ci/supervised.h"
+#include "invariants/harness/record.h"
+#include "invariants/harness/regimes.h"
+
+namespace gdn {
+namespace {
+
+constexpr uint64_t default_seed = 1;
+constexpr int64_t default_cases = 1000;
+// About a minute on two cores.
+constexpr int64_t smoke_cases = 2000;
+// Of fewer, drawn without the corpus, no mix can promise that each invariant applies.
+constexpr int64_t few_cases = 200;
+// Saved for each invariant on each engine; the others are counted.
+constexpr size_t saved_max = 3;
+
+using Clock = std::chrono::steady_clock;
+
+ExitStatus refuse(const std::string& why, ExitStatus status) {
+  fmt::print(stderr, "deltaproof: {}\n", why);
+  return status;
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// On a terminal one line that is written over; else a line every ten seconds.
+class Progress {
+ public:
+  void show(size_t judged, size_t of, size_t wrong) {
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    if (seconds_since(shown_) < (terminal ? 0.2 : 10)) return;
+    shown_ = Clock::now();
+    fmt::print(stderr, "{}{} of {} cases, {} verdicts that fail, {:.0f} s{}",
+               terminal ? "\r\033[K" : "deltaproof: ", judged, of, wrong, seconds_since(start_),
+               terminal ? "" : "\n");
+    std::fflush(stderr);
+  }
+  ~Progress() {
+    if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  Clock::time_point start_ = Clock::now(), shown_ = start_;
+};
+
+// What a run judges.
+struct Plan {
+  uint64_t seed = default_seed;
+  std::vector<CaseFile> corpus;
+  size_t drawn = 0;  // at most
+  EnginesHere engines;
+  Judging judging;
+
+  std::string origin(size_t index) const {
+    if (index < corpus.size()) return corpus[index].path;
+    return fmt::format("case {} of seed {}", index - corpus.size(), seed);
+  }
+};
+
+std::string command_of(const CheckCommand& command, const Plan& plan) {
+  std::string text = shell_word(command.program) + " check";
+  if (command.smoke) text += " --smoke";
+  for (const std::string& name : command.invariants) text += " --invariant " + shell_word(name);
+  text += fmt::format(" --seed {} --cases {}", plan.seed, plan.drawn);
+  for (const EngineSource& engine : plan.judging.engines) {
+    text += " --engine " + shell_word(engine.name);
+  }
+  if (!command.corpus.empty()) text += " --corpus " + shell_word(command.corpus);
+  return text;
+}
+
+// The verdicts of a run as they come in.
+class Collected {
+ public:
+  Collected(const Plan& plan, CheckReport& report) : plan_(plan), report_(report) {
+    for (const Invariant* invariant : plan.judging.invariants) {
+      for (const EngineSource& engine : plan.judging.engines) {
+        report.rows.push_back({invariant->name, engine.name});
+      }
+    }
+    for (const std::string& regime : all_regimes()) report.regimes.emplace_back(regime, 0);
+  }
+
+  void take(size_t index, const std::vector<Answer>& judged) {
+    const Case c = plan_.judging.case_at(index);
+    const bool drawn = index >= plan_.corpus.size();
+    if (drawn) count_regimes(c);
+    for (const Answer& one : judged) {
+      CheckRow& row = report_.rows[one.invariant * plan_.judging.engines.size() + one.engine];
+      count(one.verdict, row);
+      const bool not_served = one.verdict.outcome == Outcome::not_applicable;
+      if (drawn && !not_served) {
+        ++report_.drawn_verdicts;
+        report_.drawn_undecided += one.verdict.outcome == Outcome::undecided;
+      }
+      if (one.verdict.outcome >= Outcome::engine_error) keep(index, c, one, row);
+    }
+  }
+
+  size_t wrong() const { return wrong_; }
+  const std::string& records() const { return records_; }
+  std::vector<Failing> failing;
+  std::vector<size_t> found_at;  // indices of cases, one for each failing
+
+ private:
+  void count_regimes(const Case& c) {
+    const std::vector<std::string> names = regimes_of(c);
+    for (auto& [name, cases] : report_.regimes) {
+      cases += static_cast<size_t>(std::count(names.begin(), names.end(), name));
+    }
+  }
+
+  static void count(const Verdict& verdict, CheckRow& row) {
+    switch (verdict.outcome) {
+      case Outcome::holds:
+        ++row.holds;
+        break;
+      case Outcome::not_applicable:
+        ++row.not_served;
+        return;
+      case Outcome::undecided:
+        ++row.undecided;
+        break;
+      case Outcome::suspicious:
+        ++row.suspicious;
+        break;
+      case Outcome::engine_error:
+        ++row.engine_errors;
+        break;
+      case Outcome::fails:
+        ++row.fails;
+        break;
+    }
+    row.worst_ratio = std::max(row.worst_ratio, verdict.worst_ratio);
+  }
+
+  void keep(size_t index, const Case& c, const Answer& one, const CheckRow& row) {
+    ++wrong_;
+    records_ += record_line(row.engine, row.invariant, c, one.verdict) + "\n";
+    size_t& saved = saved_[{one.invariant, one.engine}];
+    if (saved == saved_max) return;
+    ++saved;
+    failing.push_back({c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0});
+    found_at.push_back(index);
+  }
+
+  const Plan& plan_;
+  CheckReport& report_;
+  size_t wrong_ = 0;
+  std::string records_;
+  std::map<std::pair<size_t, size_t>, size_t> saved_;
+};
+
+// Can an engine of this run, or one beside it, make the invariant apply? If not, why.
+std::string why_not_asked(const Claim& claim, const Plan& plan) {
+  const auto among = [&](const std::string& name) {
+    return std::any_of(plan.judging.engines.begin(), plan.judging.engines.end(),
+                       [&](const EngineSource& engine) { return engine.name == name; });
+  };
+  if (!claim.judges.empty() && std::none_of(claim.judges.begin(), claim.judges.end(), among)) {
+    return "it is about an engine that is not among these: " + claim.judges.front();
+  }
+  for (const std::string& name : claim.needs) {
+    std::string why;
+    const std::optional<EngineSource> engine = find_engine(name, &why);
+    if (engine) why = why_not_here(*engine);
+    if (!why.empty()) return fmt::format("it needs {} beside: {}", name, why);
+  }
+  return "";
+}
+
+// An engine without every call may leave an invariant unasked by what it lacks.
+bool partial(const EngineSource& engine) { return !calls_lacked(engine.description).empty(); }
+
+void find_never_applied(const Plan& plan, CheckReport& report) {
+  const size_t engines = plan.judging.engines.size();
+  std::vector<CheckRow> rows;
+  for (size_t i = 0; i < plan.judging.invariants.size(); ++i) {
+    const Invariant& invariant = *plan.judging.invariants[i];
+    size_t applied = 0;
+    bool for_lack_of_calls = true;
+    for (size_t e = 0; e < engines; ++e) {
+      const CheckRow& row = report.rows[i * engines + e];
+      applied += row.applied();
+      for_lack_of_calls &= row.not_served > 0 && partial(plan.judging.engines[e]);
+    }
+    const std::string why = applied > 0         ? ""
+                            : for_lack_of_calls ? "no engine serves what it asks for"
+                                                : why_not_asked(invariant.claim, plan);
+    if (!why.empty()) report.not_asked.push_back(invariant.name + ": " + why);
+    if (applied == 0 && why.empty()) report.never_applied.push_back(invariant.name);
+    if (!why.empty()) continue;
+    for (size_t e = 0; e < engines; ++e) rows.push_back(report.rows[i * engines + e]);
+  }
+  report.rows = std::move(rows);
+}
+
+// The cases with how they came about; two engines may fail on the same one.
+ExitStatus save(const std::vector<SavedFailure>& failures) {
+  std::map<std::string, std::pair<const Case*, std::vector<std::string>>> files;
+  for (const SavedFailure& failure : failures) {
+    auto& [smallest, comments] = files[failure.file];
+    smallest = &failure.smallest;
+    comments.push_back(fmt::format("{}: {} on {}: {}", name_of(failure.verdict.outcome),
+                                   failure.invariant, failure.engine, failure.verdict.detail));
+    comments.push_back(
+        fmt::format("Found by {}, made smaller in {} steps.", failure.origin, failure.steps));
+    comments.push_back(failure.replay);
+  }
+  for (const auto& [path, file] : files) {
+    const std::string why = write_whole(path, commented(*file.first, file.second));
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
+  return exit_ok;
+}
+
+ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collected& collected,
+                         CheckReport& report) {
+  const std::string records = command.out + "/failures.jsonl";
+  std::error_code error;
+  if (collected.failing.empty()) {
+    // An earlier run's would be taken for this one's.
+    std::filesystem::remove(records, error);
+    return exit_ok;
+  }
+  std::filesystem::create_directories(command.out, error);
+  if (error) {
+    return refuse(fmt::format("{}: cannot be made: {}", command.out, error.message()),
+                  exit_infrastructure);
+  }
+  make_small(plan.judging, collected.failing);
+  for (size_t i = 0; i < collected.failing.size(); ++i) {
+    const Failing& one = collected.failing[i];
+    SavedFailure saved;
+    saved.invariant = plan.judging.invariants[one.invariant]->name;
+    saved.engine = plan.judging.engines[one.engine].name;
+    saved.verdict = one.verdict;
+    saved.origin = plan.origin(collected.found_at[i]);
+    saved.steps = one.steps;
+    saved.smallest = one.smallest;
+    saved.file = fmt::format("{}/{}_{}.case", command.out, saved.invariant, hash8(one.smallest));
+    saved.replay =
+        fmt::format("{} replay {} --invariant {} --engine {}", shell_word(command.program),
+                    shell_word(saved.file), saved.invariant, shell_word(saved.engine));
+    const auto same_file = [&](const SavedFailure& other) {
+      return other.file == saved.file && other.engine == saved.engine;
+    };
+    // Two cases that lead to one small case are one failure to look at.
+    if (std::none_of(report.failures.begin(), report.failures.end(), same_file)) {
+      report.failures.push_back(std::move(saved));
+    }
+  }
+  const ExitStatus saved = save(report.failures);
+  const std::string why = write_whole(records, collected.records());
+  return combined(saved, why.empty() ? exit_ok : refuse(why, exit_infrastructure));
+}
+
+ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
+  if (!command.seed.empty()) {
+    const std::optional<uint64_t> seed = parse_seed(command.seed);
+    if (!seed) {
+      return refuse(
+          fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
+                      command.seed),
+          exit_bad_input);
+    }
+    plan.seed = *seed;
+  }
+  const int64_t otherwise = command.smoke         ? smoke_cases
+                            : command.seconds > 0 ? int64_t{1} << 40
+                                                  : default_cases;
+  plan.drawn = static_cast<size_t>(command.cases.value_or(otherwise));
+  if (command.smoke || !command.corpus.empty()) {
+    const std::string corpus = command.corpus.empty() ? find_corpus() : command.corpus;
+    std::string why = "there is no folder corpus here, give it with --corpus";
+    if (corpus.empty() || !read_corpus(corpus, plan.corpus, &why)) {
+      return refuse(why, exit_bad_input);
+    }
+  }
+  std::vector<std::string> engines = command.engines;
+  const bool own_choice = engines.empty();
+  if (own_choice) engines = {"twin", "simt"};
+  if (own_choice && command.smoke) engines.insert(engines.end(), {"simt_checked", "cuda"});
+  ExitStatus status = find_engines(engines, own_choice, plan.engines);
+  if (status != exit_ok) return status;
+  status = find_invariants(command.invariants, plan.judging.invariants);
+  if (status != exit_ok) return status;
+  plan.judging.engines = plan.engines.engines;
+  plan.judging.processes = command.jobs > 0 ? command.jobs : processes_here();
+  plan.judging.case_at = [&plan](size_t index) {
+    if (index < plan.corpus.size()) return plan.corpus[index].content;
+    return draw_case(plan.seed, index - plan.corpus.size());
+  };
+  const bool one_alone = command.invariants.size() == 1;
+  plan.judging.asks = [&plan, one_alone](size_t index, const Invariant& invariant, const Case& c) {
+    return one_alone || index < plan.corpus.size() || asked(invariant, c);
+  };
+  return exit_ok;
+}
+
+ExitStatus check_all(const CheckCommand& command, Doing& now) {
+  Plan plan;
+  now.enter(Doing::Whose::engine, "loading the engines");
+  const ExitStatus planned = make_plan(command, plan);
+  if (planned != exit_ok) return planned;
+  now.enter(Doing::Whose::ours, "judging");
+  for (const std::string& path : {command.json, command.markdown}) {
+    const std::string why = path.empty() ? "" : why_not_writable(path);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
+
+  CheckReport report;
+  Collected collected(plan, report);
+  const Clock::time_point start = Clock::now();
+  const size_t cases = plan.corpus.size() + plan.drawn;
+  size_t judged = 0;
+  {
+    Progress progress;
+    judged = judge(
+        plan.judging, cases,
+        [&](size_t) { return command.seconds > 0 && seconds_since(start) >= command.seconds; },
+        [&](size_t index, const std::vector<Answer>& verdicts) {
+          collected.take(index, verdicts);
+          progress.show(index + 1, cases, collected.wrong());
+        });
+  }
+  report.corpus = std::min(judged, plan.corpus.size());
+  report.drawn = plan.drawn = judged - report.corpus;
+  report.command = command_of(command, plan);
+  report.version = version_text();
+  report.smoke = command.smoke;
+  report.seed = plan.seed;
+  for (const EngineSource& engine : plan.judging.engines) report.engines.push_back(engine.name);
+  report.absent = plan.engines.absent;
+  report.few_cases = !command.smoke && command.invariants.empty() && report.corpus == 0 &&
+                     report.drawn < few_cases;
+  find_never_applied(plan, report);
+  ExitStatus written = save_failures(command, plan, collected, report);
+  fmt::print("{}", as_text(report));
+  const auto write = [&](const std::string& path, const std::string& content) {
+    if (path.empty()) return;
+    const std::string why = write_whole(path, content);
+    if (!why.empty()) written = combined(written, refuse(why, exit_infrastructure));
+  };
+  write(command.json, as_json(report));
+  write(command.markdown, as_markdown(report));
+  return combined(status_of(report), written);
+}
+
+}  // namespace
+
+ExitStatus run_check(const CheckCommand& command) {
+  return supervised([&](Doing& now) { return check_all(command, now); });
+}
+
+}  // namespace gdn

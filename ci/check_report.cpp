@@ -1,0 +1,174 @@
+// The report of `check` as text and Markdown.
+#include "ci/check_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ci/case_files.h"
+#include "ci/table.h"
+
+namespace gdn {
+namespace {
+
+std::string ratio(const CheckRow& row) {
+  return row.applied() == 0 ? "-" : fmt::format("{:.3g}", row.worst_ratio);
+}
+
+TextTable table_of_rows(const CheckReport& report) {
+  TextTable table{{"invariant", "engine", "applied", "holds", "undecided", "suspicious",
+                   "engine error", "fails", "not served", "worst error/bound"},
+                  {}};
+  const auto count = [](size_t n) { return fmt::format("{}", n); };
+  for (const CheckRow& row : report.rows) {
+    table.rows.push_back({row.invariant, row.engine, count(row.applied()), count(row.holds),
+                          count(row.undecided), count(row.suspicious), count(row.engine_errors),
+                          count(row.fails), count(row.not_served), ratio(row)});
+  }
+  return table;
+}
+
+TextTable table_of_regimes(const CheckReport& report) {
+  TextTable table{{"regime", "cases", "share"}, {}};
+  for (const auto& [name, cases] : report.regimes) {
+    const double percent = 100 * static_cast<double>(cases) / static_cast<double>(report.drawn);
+    table.rows.push_back({name, fmt::format("{}", cases), fmt::format("{:.1f} %", percent)});
+  }
+  return table;
+}
+
+struct Counts {
+  size_t holds = 0, undecided = 0, suspicious = 0, engine_errors = 0, fails = 0;
+};
+
+Counts counts_of(const CheckReport& report) {
+  Counts counts;
+  for (const CheckRow& row : report.rows) {
+    counts.holds += row.holds;
+    counts.undecided += row.undecided;
+    counts.suspicious += row.suspicious;
+    counts.engine_errors += row.engine_errors;
+    counts.fails += row.fails;
+  }
+  return counts;
+}
+
+std::string counted(const CheckReport& report) {
+  const Counts counts = counts_of(report);
+  std::string text = fmt::format("{} hold, {} fail", counts.holds, counts.fails);
+  const auto add = [&](size_t count, const char* what) {
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  };
+  add(counts.undecided, "undecided");
+  add(counts.suspicious, "suspicious");
+  add(counts.engine_errors, "engine errors");
+  return text;
+}
+
+std::string what_was_judged(const CheckReport& report) {
+  return fmt::format("seed {}: {} drawn cases{}, engines {}", report.seed, report.drawn,
+                     report.corpus > 0 ? fmt::format(" after {} of the corpus", report.corpus) : "",
+                     fmt::join(report.engines, " "));
+}
+
+// A line each for what a reader must not overlook, worst last.
+std::vector<std::string> remarks(const CheckReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& engine : report.absent) lines.push_back("not available: " + engine);
+  for (const std::string& line : report.not_asked) lines.push_back("not asked: " + line);
+  if (report.drawn_verdicts > 0) {
+    const bool many = undecided_percent(report) > undecided_percent_max;
+    lines.push_back(fmt::format(
+        "{}undecided: {} of {} verdicts on drawn cases, {:.3g} %{}", many ? "warning: " : "",
+        report.drawn_undecided, report.drawn_verdicts, undecided_percent(report),
+        many ? fmt::format(", expected at most {} %", undecided_percent_max) : ""));
+  }
+  for (const std::string& name : report.never_applied) {
+    lines.push_back(
+        fmt::format("{}: {} never applied, although every engine that it needs is here{}",
+                    report.few_cases ? "note" : "error", name,
+                    report.few_cases ? "; the cases are few, draw more with --cases" : ""));
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const SavedFailure& failure) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("{}: {} on {}: {}", name_of(failure.verdict.outcome),
+                              failure.invariant, failure.engine, failure.verdict.detail));
+  lines.push_back(
+      fmt::format("found by {}, made smaller in {} steps", failure.origin, failure.steps));
+  return lines;
+}
+
+// What else failed than the cases that were saved.
+std::vector<std::string> unsaved(const CheckReport& report) {
+  std::vector<std::string> lines;
+  for (const CheckRow& row : report.rows) {
+    const size_t wrong = row.fails + row.engine_errors;
+    if (wrong == 0) continue;
+    size_t saved = 0;
+    for (const SavedFailure& failure : report.failures) {
+      saved += failure.invariant == row.invariant && failure.engine == row.engine;
+    }
+    lines.push_back(fmt::format("{} on {}: {} of {} cases, {} saved", row.invariant, row.engine,
+                                wrong, row.applied(), saved));
+  }
+  return lines;
+}
+
+}  // namespace
+
+double undecided_percent(const CheckReport& report) {
+  if (report.drawn_verdicts == 0) return 0;
+  return 100 * static_cast<double>(report.drawn_undecided) /
+         static_cast<double>(report.drawn_verdicts);
+}
+
+ExitStatus status_of(const CheckReport& report) {
+  const Counts counts = counts_of(report);
+  if (counts.fails > 0 || counts.holds == 0) {
+    return counts.fails == 0 && counts.engine_errors > 0 ? exit_engine_failed : exit_fails;
+  }
+  if (!report.never_applied.empty() && !report.few_cases) return exit_fails;
+  if (report.smoke && undecided_percent(report) > undecided_percent_max) return exit_fails;
+  return counts.engine_errors > 0 ? exit_engine_failed : exit_ok;
+}
+
+std::string as_text(const CheckReport& report) {
+  std::string text =
+      fmt::format("{}\n\n{}", what_was_judged(report), as_text(table_of_rows(report)));
+  if (report.drawn > 0) text += "\n" + as_text(table_of_regimes(report));
+  text += "\n";
+  for (const std::string& line : remarks(report)) text += line + "\n";
+  for (const SavedFailure& failure : report.failures) {
+    text += "\n";
+    for (const std::string& line : lines_of(failure)) text += line + "\n";
+    text += in_words(failure.smallest);
+    text += "replay: " + failure.replay + "\n";
+  }
+  if (!report.failures.empty()) text += "\n";
+  for (const std::string& line : unsaved(report)) text += line + "\n";
+  text += fmt::format("\n{}\nreplay: {}\n", counted(report), report.command);
+  return text;
+}
+
+std::string as_markdown(const CheckReport& report) {
+  const char* title = status_of(report) == exit_ok ? "nothing fails" : "not all of it holds";
+  std::string text =
+      fmt::format("# deltaproof check: {}\n\n{}, by {}: {}.\n\n    {}\n\n", title,
+                  what_was_judged(report), report.version, counted(report), report.command);
+  for (const std::string& line : remarks(report)) text += "* " + line + "\n";
+  for (const std::string& line : unsaved(report)) text += "* " + line + "\n";
+  if (!report.failures.empty()) text += "\n## What fails\n";
+  for (const SavedFailure& failure : report.failures) {
+    text += fmt::format("\n### {} on {}: {}\n\n", failure.invariant, failure.engine,
+                        hash8(failure.smallest));
+    for (const std::string& line : lines_of(failure)) text += "* " + line + "\n";
+    text += "\n```\n" + in_words(failure.smallest) + failure.replay + "\n```\n";
+  }
+  text += "\n## Invariants\n\n" + as_markdown(table_of_rows(report));
+  if (report.drawn > 0) text += "\n## Regimes\n\n" + as_markdown(table_of_regimes(report));
+  return text;
+}
+
+}  // namespace gdn

@@ -1,0 +1,61 @@
+// What `check` found, as text for a terminal, as Markdown and as JSON. No clock and no number of
+// processes stands in it: the same command gives the same report. docs/check.md documents it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ci/exit_status.h"
+#include "invariants/harness/invariant.h"
+
+namespace gdn {
+
+inline constexpr int check_report_version = 1;
+
+// How one invariant came out on one engine.
+struct CheckRow {
+  std::string invariant, engine;
+  size_t holds = 0, undecided = 0, suspicious = 0, engine_errors = 0, fails = 0;
+  size_t not_served = 0;  // it applied, and the engine does not serve what it asks for
+  double worst_ratio = 0;
+
+  size_t applied() const { return holds + undecided + suspicious + engine_errors + fails; }
+};
+
+struct SavedFailure {
+  std::string invariant, engine;
+  Verdict verdict;
+  std::string origin;  // "case 17 of the seed", or a file of the corpus
+  size_t steps = 0;    // taken to make it smaller
+  Case smallest;
+  std::string file;
+  std::string replay;  // the command
+};
+
+struct CheckReport {
+  std::string command, version;
+  bool smoke = false;
+  uint64_t seed = 0;
+  size_t drawn = 0, corpus = 0;
+  std::vector<std::string> engines, absent;
+  std::vector<CheckRow> rows;
+  std::vector<std::pair<std::string, size_t>> regimes;  // of the cases that were drawn
+  size_t drawn_verdicts = 0, drawn_undecided = 0;
+  std::vector<std::string> never_applied;  // although it could have been asked
+  bool few_cases = false;                  // too few for `never_applied` to be held against anyone
+  std::vector<std::string> not_asked;      // "NAME: why"
+  std::vector<SavedFailure> failures;
+};
+
+// More of the verdicts on drawn cases undecided than this is a warning, and an error of the smoke
+// run: the default mix promises less.
+inline constexpr double undecided_percent_max = 1;
+double undecided_percent(const CheckReport& report);
+
+ExitStatus status_of(const CheckReport& report);
+std::string as_text(const CheckReport& report);
+std::string as_markdown(const CheckReport& report);
+std::string as_json(const CheckReport& report);
+
+}  // namespace gdn

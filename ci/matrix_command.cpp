@@ -1,0 +1,162 @@
+// `deltaproof matrix`: every mutant judged by every invariant, up to the first case that kills it.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "ci/case_files.h"
+#include "ci/catalogue.h"
+#include "ci/commands.h"
+#include "ci/files.h"
+#include "ci/judging.h"
+#include "ci/processes.h"
+#include "ci/supervised.h"
+#include "invariants/harness/regimes.h"
+
+namespace gdn {
+namespace {
+
+ExitStatus refuse(const std::string& why, ExitStatus status) {
+  fmt::print(stderr, "deltaproof: {}\n", why);
+  return status;
+}
+
+// The seeds by what they cost, then the cases that were drawn.
+struct Cases {
+  std::vector<CaseFile> all;
+
+  size_t steps_before(size_t invariant) const { return invariant * all.size(); }
+};
+
+ExitStatus read_cases(const MatrixCommand& command, Cases& cases, KillMatrix& matrix) {
+  std::string folder = command.seeds;
+  if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
+  std::string why = "there is no folder corpus here, give its seeds with --seeds";
+  if (folder.empty() || !read_cases_below(folder, cases.all, &why)) {
+    return refuse(why, exit_bad_input);
+  }
+  matrix.seeds = cases.all.size();
+  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
+  if (!seed) {
+    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
+                              command.seed),
+                  exit_bad_input);
+  }
+  matrix.drawn = static_cast<size_t>(command.cases);
+  for (size_t i = 0; i < matrix.drawn; ++i) {
+    cases.all.push_back({fmt::format("case {} of seed {}", i, *seed), draw_case(*seed, i)});
+  }
+  return exit_ok;
+}
+
+ExitStatus find_mutants(const MatrixCommand& command, std::vector<EngineSource>& engines,
+                        KillMatrix& matrix) {
+  std::vector<std::string> names = command.mutants;
+  for (size_t i = 0; command.mutants.empty() && i < gdn_mutant_count(); ++i) {
+    names.emplace_back(gdn_mutant_at(i)->name);
+  }
+  for (const std::string& name : names) {
+    std::string why;
+    std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
+    if (!engine) return refuse("--mutant: " + why, exit_bad_input);
+    engines.push_back(*std::move(engine));
+  }
+  matrix.mutants = names;
+  matrix.cells.assign(names.size(), std::vector<Cell>(registry().size()));
+  return exit_ok;
+}
+
+void judge_mutant(const EngineSource& engine, const Cases& cases, size_t first, Channel& channel) {
+  const Lab lab(engine);
+  for (size_t i = first / cases.all.size(); i < registry().size(); ++i) {
+    const Invariant& invariant = registry()[i];
+    for (size_t k = 0; k < cases.all.size(); ++k) {
+      const size_t step = cases.steps_before(i) + k;
+      const Case& c = cases.all[k].content;
+      if (step < first || !invariant.claim.applies(c)) continue;
+      channel.begin(step);
+      const Verdict verdict = judge_one(invariant, c, lab);
+      channel.put(fmt::format("{}{}", static_cast<int>(verdict.outcome), verdict.detail));
+      if (verdict.outcome == Outcome::fails) break;
+    }
+  }
+}
+
+// A failure outweighs an error, and that what holds; of equals the first is kept.
+void note(Cell& cell, Outcome outcome, const std::string& on, std::string_view detail) {
+  using Seen = Cell::Seen;
+  const auto worse = [&](Seen seen) { cell = {seen, on, std::string(detail)}; };
+  if (outcome == Outcome::fails && cell.seen != Seen::killed) return worse(Seen::killed);
+  if (cell.seen == Seen::killed || cell.seen == Seen::engine_error) return;
+  if (outcome == Outcome::engine_error) return worse(Seen::engine_error);
+  if (outcome != Outcome::not_applicable) cell.seen = Seen::alive;
+}
+
+void judge_mutants(const MatrixCommand& command, const std::vector<EngineSource>& engines,
+                   const Cases& cases, KillMatrix& matrix) {
+  const auto noted = [&](size_t task, size_t step, Outcome outcome, std::string_view detail) {
+    note(matrix.cells[task][step / cases.all.size()], outcome,
+         cases.all[step % cases.all.size()].path, detail);
+  };
+  Work work;
+  work.tasks = engines.size();
+  work.run = [&](size_t task, size_t first, Channel& channel) {
+    judge_mutant(engines[task], cases, first, channel);
+  };
+  work.result = [&](size_t task, size_t step, std::string_view result) {
+    noted(task, step, static_cast<Outcome>(result[0] - '0'), result.substr(1));
+  };
+  work.crashed = [&](size_t task, size_t step, const std::string& how) {
+    noted(task, step, Outcome::engine_error, how);
+  };
+  size_t done = 0;
+  work.done = [&](size_t task) {
+    fmt::print(stderr, "deltaproof: {} of {} mutants, {}\n", ++done, engines.size(),
+               matrix.mutants[task]);
+  };
+  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+}
+
+ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
+  if (!command.summary.empty() && !command.mutants.empty()) {
+    return refuse("--summary takes all mutants, leave --mutant out", exit_bad_input);
+  }
+  now.enter(Doing::Whose::ours, "judging the mutants");
+  KillMatrix matrix;
+  Cases cases;
+  std::vector<EngineSource> engines;
+  ExitStatus status = read_cases(command, cases, matrix);
+  if (status == exit_ok) status = find_mutants(command, engines, matrix);
+  if (status != exit_ok) return status;
+  for (const std::string& path : {command.json, command.summary}) {
+    const std::string why = path.empty() ? "" : why_not_writable(path);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
+  matrix.version = version_text();
+  matrix.command = shell_word(command.program) + " matrix";
+  for (const std::string& name : command.mutants) matrix.command += " --mutant " + name;
+  if (!command.seeds.empty()) matrix.command += " --seeds " + shell_word(command.seeds);
+  if (command.cases > 0) matrix.command += fmt::format(" --cases {}", command.cases);
+  if (!command.seed.empty()) matrix.command += " --seed " + shell_word(command.seed);
+  if (!command.summary.empty()) matrix.command += " --summary " + shell_word(command.summary);
+
+  judge_mutants(command, engines, cases, matrix);
+  fmt::print("{}", as_text(matrix));
+  ExitStatus written = exit_ok;
+  const auto said = [&](const std::string& why) {
+    if (!why.empty()) written = refuse(why, exit_infrastructure);
+  };
+  if (!command.json.empty()) said(write_whole(command.json, as_json(matrix)));
+  if (!command.summary.empty()) {
+    said(replace_part(command.summary, catalogue_part, catalogue_markdown(matrix)));
+  }
+  return combined(problems_of(matrix).empty() ? exit_ok : exit_fails, written);
+}
+
+}  // namespace
+
+ExitStatus run_matrix(const MatrixCommand& command) {
+  return supervised([&](Doing& now) { return matrix_of(command, now); });
+}
+
+}  // namespace gdn

@@ -1,0 +1,108 @@
+// `deltaproof replay`: cases from files, judged one by one and told in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ci/case_files.h"
+#include "ci/commands.h"
+#include "ci/files.h"
+#include "ci/judging.h"
+#include "ci/supervised.h"
+
+namespace gdn {
+namespace {
+
+// The folder of a regression is the invariant that it is filed under: that one is told first.
+std::string filed_under(const std::string& path) {
+  return std::filesystem::path(path).parent_path().filename();
+}
+
+std::string verdict_line(const Judging& judging, const Answer& one) {
+  std::string line =
+      fmt::format("{:<14}  {}  {}", name_of(one.verdict.outcome), judging.engines[one.engine].name,
+                  judging.invariants[one.invariant]->name);
+  if (one.verdict.elements > 0) {
+    line += fmt::format(", {} elements, worst error/bound {:.3g}", one.verdict.elements,
+                        one.verdict.worst_ratio);
+  }
+  if (!one.verdict.detail.empty()) line += ": " + one.verdict.detail;
+  return line;
+}
+
+struct Counts {
+  size_t holds = 0, fails = 0, engine_errors = 0, applied = 0;
+
+  ExitStatus status() const {
+    if (fails > 0) return exit_fails;
+    if (engine_errors > 0) return exit_engine_failed;
+    return holds > 0 ? exit_ok : exit_fails;
+  }
+};
+
+void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
+          std::vector<Answer> judged, Counts& counts) {
+  const std::string own = filed_under(file.path);
+  std::stable_partition(judged.begin(), judged.end(), [&](const Answer& one) {
+    return judging.invariants[one.invariant]->name == own;
+  });
+  fmt::print("{}\n", file.path);
+  bool told = false;
+  for (const Answer& one : judged) {
+    fmt::print("{}\n", verdict_line(judging, one));
+    counts.holds += one.verdict.holds();
+    counts.fails += one.verdict.outcome == Outcome::fails;
+    counts.engine_errors += one.verdict.outcome == Outcome::engine_error;
+    counts.applied += one.verdict.outcome != Outcome::not_applicable;
+    if (one.verdict.outcome < Outcome::engine_error) continue;
+    if (!told) fmt::print("\n{}", in_words(file.content));
+    told = true;
+    fmt::print("replay: {} replay {} --invariant {} --engine {}\n\n", shell_word(command.program),
+               shell_word(file.path), judging.invariants[one.invariant]->name,
+               shell_word(judging.engines[one.engine].name));
+  }
+  if (judged.empty()) fmt::print("no invariant that was asked for applies to this case\n");
+  fmt::print("\n");
+}
+
+ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
+  std::vector<CaseFile> files;
+  for (const std::string& path : command.files) {
+    std::string why;
+    std::optional<Case> c = read_case(path, &why);
+    if (!c) {
+      fmt::print(stderr, "deltaproof: {}\n", why);
+      return exit_bad_input;
+    }
+    files.push_back({path, *std::move(c)});
+  }
+  now.enter(Doing::Whose::engine, "loading the engines");
+  EnginesHere engines;
+  const bool own_choice = command.engines.empty();
+  const std::vector<std::string> names =
+      own_choice ? std::vector<std::string>{"twin", "simt"} : command.engines;
+  Judging judging;
+  ExitStatus status = find_engines(names, false, engines);
+  if (status == exit_ok) status = find_invariants(command.invariants, judging.invariants);
+  if (status != exit_ok) return status;
+  now.enter(Doing::Whose::ours, "judging");
+  judging.engines = engines.engines;
+  judging.case_at = [&](size_t index) { return files[index].content; };
+  judging.asks = [](size_t, const Invariant&, const Case&) { return true; };
+  Counts counts;
+  judge(judging, files.size(), nullptr, [&](size_t index, const std::vector<Answer>& judged) {
+    tell(command, judging, files[index], judged, counts);
+  });
+  fmt::print(
+      "{} hold, {} fail{}\n", counts.holds, counts.fails,
+      counts.engine_errors > 0 ? fmt::format(", {} engine errors", counts.engine_errors) : "");
+  return counts.status();
+}
+
+}  // namespace
+
+ExitStatus run_replay(const ReplayCommand& command) {
+  return supervised([&](Doing& now) { return replay_all(command, now); });
+}
+
+}  // namespace gdn
