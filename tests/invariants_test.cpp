@@ -35,6 +35,9 @@ TEST_P(Invariants, AllHoldOnEverySeed) {
   }
   // A claim that was never put to the test is not shown to hold.
   for (const Invariant& invariant : registry()) {
+    const std::vector<std::string>& judges = invariant.claim.judges;
+    const bool among = std::find(judges.begin(), judges.end(), GetParam()) != judges.end();
+    if (!judges.empty() && !among) continue;
     EXPECT_GE(held[invariant.name], 3U) << invariant.name;
   }
 }
