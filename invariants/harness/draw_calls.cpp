@@ -65,8 +65,10 @@ class Draw {
         if (call_.kind == K::pool_put) call_.given = {{A::weights, own}, {A::matrix, matrix}};
         return call_;
       }
-      call_.kind = K::bind_q4;
+      // A layer that was bound to an older pool: does it know?
+      call_.kind = one_in(rng_, 3) ? K::step : K::bind_q4;
       call_.given[A::layer] = own;
+      if (call_.kind == K::step) call_.given[A::first_token] = rng_.range(0, case_.tokens - 1);
       return call_;
     }
     return std::nullopt;
