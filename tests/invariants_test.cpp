@@ -1,4 +1,5 @@
-// Every invariant on every seed, with every engine that works here: all of them hold.
+// Every invariant on every seed, with every engine that works here: all of them hold. A test for
+// each pair, so that they can run side by side and a failure has both names.
 #include <gtest/gtest.h>
 
 #include "invariants/harness/invariant.h"
@@ -15,30 +16,50 @@ EngineSource engine_named(const std::string& name) {
   return *std::move(engine);
 }
 
-ON_EVERY_ENGINE(Invariants);
+std::vector<std::string> invariant_names() {
+  std::vector<std::string> names;
+  for (const Invariant& invariant : registry()) names.push_back(invariant.name);
+  return names;
+}
 
-TEST_P(Invariants, AllHoldOnEverySeed) {
-  const Lab lab(engine_named(GetParam()));
-  std::map<std::string, size_t> held;
+// A claim that was put to the test less often is not shown to hold.
+constexpr size_t holds_min = 3;
+// What costs many runs is asked of the twin on all seeds; of engines that run on the simulator or
+// a GPU until it held so often.
+constexpr size_t holds_enough = 12;
+
+class Invariants : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+INSTANTIATE_TEST_SUITE_P(Every, Invariants,
+                         ::testing::Combine(::testing::ValuesIn(gdn::testing::engines_here()),
+                                            ::testing::ValuesIn(invariant_names())),
+                         [](const auto& both) {
+                           return std::get<0>(both.param) + "_" + std::get<1>(both.param);
+                         });
+
+TEST_P(Invariants, HoldsOnEverySeed) {
+  const auto& [engine, name] = GetParam();
+  const Invariant& invariant = *invariant_named(name);
+  const std::vector<std::string>& judges = invariant.claim.judges;
+  if (!judges.empty() && std::find(judges.begin(), judges.end(), engine) == judges.end()) return;
+  const Lab lab(engine_named(engine));
+  const bool all = engine == "twin" || invariant.claim.one_in == 1;
+  size_t held = 0;
   for (const CaseFile& seed : case_files("seeds")) {
-    size_t applied = 0;
-    for (const Invariant& invariant : registry()) {
-      const Verdict verdict = check(invariant, seed.content, lab);
-      if (verdict.outcome == Outcome::not_applicable) continue;
-      ++applied;
-      EXPECT_TRUE(verdict.holds()) << invariant.name << " on " << seed.name << ": "
-                                   << name_of(verdict.outcome) << ": " << verdict.detail;
-      EXPECT_GT(verdict.elements, 0U) << invariant.name << " on " << seed.name;
-      held[invariant.name] += verdict.holds();
-    }
-    EXPECT_GT(applied, 0U) << seed.name << ": no invariant applies to it";
+    if (!all && held >= holds_enough) break;
+    const Verdict verdict = check(invariant, seed.content, lab);
+    if (verdict.outcome == Outcome::not_applicable) continue;
+    EXPECT_TRUE(verdict.holds()) << seed.name << ": " << name_of(verdict.outcome) << ": "
+                                 << verdict.detail;
+    EXPECT_GT(verdict.elements, 0U) << seed.name;
+    held += verdict.holds();
   }
-  // A claim that was never put to the test is not shown to hold.
-  for (const Invariant& invariant : registry()) {
-    const std::vector<std::string>& judges = invariant.claim.judges;
-    const bool among = std::find(judges.begin(), judges.end(), GetParam()) != judges.end();
-    if (!judges.empty() && !among) continue;
-    EXPECT_GE(held[invariant.name], 3U) << invariant.name;
+  EXPECT_GE(held, holds_min);
+}
+
+TEST(Seeds, AreEachAskedOfAnInvariant) {
+  for (const CaseFile& seed : case_files("seeds")) {
+    const auto applies = [&](const Invariant& one) { return one.claim.applies(seed.content); };
+    EXPECT_TRUE(std::any_of(registry().begin(), registry().end(), applies)) << seed.name;
   }
 }
 

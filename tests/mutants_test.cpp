@@ -2,11 +2,19 @@
 // invariant that names a mutant names one that exists.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "invariants/harness/invariant.h"
 #include "tests/case_files.h"
 
 namespace gdn {
 namespace {
+
+std::vector<std::string> mutant_names() {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < gdn_mutant_count(); ++i) names.emplace_back(gdn_mutant_at(i)->name);
+  return names;
+}
 
 std::vector<const Invariant*> killers_of(const std::string& mutant) {
   std::vector<const Invariant*> killers;
@@ -28,21 +36,22 @@ std::string first_kill(const Invariant& invariant, const Lab& lab,
   return "";
 }
 
-TEST(Mutants, EachIsKilledByEveryInvariantThatNamesIt) {
+// A test for each mutant, so that they can run side by side.
+class EachMutant : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Every, EachMutant, testing::ValuesIn(mutant_names()),
+                         [](const auto& mutant) { return mutant.param; });
+
+TEST_P(EachMutant, IsKilledByEveryInvariantThatNamesIt) {
   const std::vector<CaseFile> seeds = case_files("seeds");
-  ASSERT_GT(gdn_mutant_count(), 0U);
-  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
-    const std::string name = gdn_mutant_at(i)->name;
-    std::string why;
-    const std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
-    ASSERT_TRUE(engine.has_value()) << why;
-    const Lab lab(*engine);
-    const std::vector<const Invariant*> killers = killers_of(name);
-    EXPECT_FALSE(killers.empty()) << name << ": no invariant names it among its kills";
-    for (const Invariant* invariant : killers) {
-      EXPECT_NE(first_kill(*invariant, lab, seeds), "")
-          << name << " survives " << invariant->name << " on all " << seeds.size() << " seeds";
-    }
+  std::string why;
+  const std::optional<EngineSource> engine = find_engine("mutant:" + GetParam(), &why);
+  ASSERT_TRUE(engine.has_value()) << why;
+  const Lab lab(*engine);
+  const std::vector<const Invariant*> killers = killers_of(GetParam());
+  EXPECT_FALSE(killers.empty()) << "no invariant names it among its kills";
+  for (const Invariant* invariant : killers) {
+    EXPECT_NE(first_kill(*invariant, lab, seeds), "")
+        << "it survives " << invariant->name << " on all " << seeds.size() << " seeds";
   }
 }
 
@@ -58,6 +67,7 @@ TEST(Mutants, EveryNameAmongTheKillsIsAMutant) {
 }
 
 TEST(Mutants, AreSortedAndSayWhatTheirBugIs) {
+  ASSERT_GT(gdn_mutant_count(), 0U);
   std::string before;
   for (size_t i = 0; i < gdn_mutant_count(); ++i) {
     const gdn_mutant& mutant = *gdn_mutant_at(i);
@@ -68,6 +78,47 @@ TEST(Mutants, AreSortedAndSayWhatTheirBugIs) {
     before = mutant.name;
   }
   EXPECT_EQ(gdn_mutant_at(gdn_mutant_count()), nullptr);
+}
+
+// The tables that the tool pasted into invariants/README.md: the column `name` of each row of the
+// table whose header has it.
+std::vector<std::string> pasted_column(const std::string& table, const std::string& name) {
+  std::vector<std::string> column;
+  std::istringstream lines(
+      file_text(std::filesystem::path(SOURCE_DIR) / "invariants" / "README.md"));
+  bool inside = false, in_table = false;
+  size_t index = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "<!-- catalogue: begin -->") inside = true;
+    if (line == "<!-- catalogue: end -->") inside = false;
+    if (!inside || !line.starts_with("| ")) in_table = in_table && line.starts_with("|---");
+    if (!inside || !line.starts_with("| ")) continue;
+    std::vector<std::string> cells;
+    std::istringstream words(line);
+    for (std::string cell; std::getline(words, cell, '|');) {
+      cells.push_back(cell.size() < 2 ? "" : cell.substr(1, cell.size() - 2));
+    }
+    if (in_table && index < cells.size()) column.push_back(cells[index]);
+    if (in_table || cells[1] != table) continue;
+    in_table = true;
+    index = static_cast<size_t>(std::find(cells.begin(), cells.end(), name) - cells.begin());
+  }
+  return column;
+}
+
+TEST(Catalogue, ThatIsPastedIntoTheReadmeIsThisOne) {
+  std::vector<std::string> invariants, kills;
+  for (const Invariant& invariant : registry()) {
+    invariants.push_back(invariant.name);
+    std::string all;
+    for (const std::string& mutant : invariant.claim.kills)
+      all += (all.empty() ? "" : " ") + mutant;
+    kills.push_back(all);
+  }
+  const char* again = "stale; run: deltaproof matrix --summary invariants/README.md";
+  EXPECT_EQ(pasted_column("no.", "invariant"), invariants) << again;
+  EXPECT_EQ(pasted_column("no.", "kills"), kills) << again;
+  EXPECT_EQ(pasted_column("mutant", "mutant"), mutant_names()) << again;
 }
 
 }  // namespace

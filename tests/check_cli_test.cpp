@@ -1,0 +1,265 @@
+// check, replay, matrix and list as a person or a script meets them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace gdn {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Ran {
+  int status = -1;
+  std::string output;
+};
+
+// stdout alone unless `redirect` says otherwise: progress is on stderr.
+Ran run(const std::string& arguments, const std::string& redirect = "2>&1") {
+  Ran ran;
+  const std::string line = std::string(DELTAPROOF) + " " + arguments + " " + redirect;
+  std::FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return ran;
+  std::array<char, 4096> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    ran.output.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+class CheckCli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "deltaproof_check_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string content(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  // The only .case file below a folder.
+  std::string only_case(const std::string& name) const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path(name))) {
+      if (entry.path().extension() == ".case") found.push_back(entry.path().string());
+    }
+    EXPECT_EQ(found.size(), 1U);
+    return found.empty() ? "" : found.front();
+  }
+  Ran check(const std::string& arguments) const {
+    return run("check --out " + path("out") + " " + arguments);
+  }
+
+ private:
+  std::string folder_;
+};
+
+constexpr const char* tiny_layer =
+    "deltaproof-case 1\nsubject layer\nseed 3\nshape hidden_size=4 num_k_heads=1 head_k_dim=2 "
+    "num_v_heads=1 head_v_dim=2 conv_kernel=2 num_layers=1 rms_norm_eps=1e-06 "
+    "l2norm_eps=1e-06\ndialect deltaproof\ntokens 2\n";
+constexpr const char* tiny_dequant =
+    "deltaproof-case 1\nsubject dequant\nseed 3\nshape hidden_size=1 num_k_heads=1 head_k_dim=1 "
+    "num_v_heads=1 head_v_dim=1 conv_kernel=1 num_layers=1 rms_norm_eps=1e-06 "
+    "l2norm_eps=1e-06\ndialect deltaproof\nmatrix rows=4 cols=32\n";
+
+TEST_F(CheckCli, UsageErrorsAreStatus2AndSayWhatThereIs) {
+  EXPECT_EQ(run("check --no-such-option").status, 2);
+  EXPECT_EQ(run("check --cases many").status, 2);
+  EXPECT_EQ(run("check --jobs 0").status, 2);
+  EXPECT_EQ(run("replay").status, 2);
+  EXPECT_EQ(run("list nonsense").status, 2);
+  const Ran seed = check("--seed 12xy");
+  EXPECT_EQ(seed.status, 2);
+  EXPECT_THAT(seed.output, HasSubstr("--seed: expected"));
+  const Ran invariant = check("--invariant no_such_claim");
+  EXPECT_EQ(invariant.status, 2);
+  EXPECT_THAT(invariant.output, HasSubstr("rerun_is_bit_identical"));
+  EXPECT_EQ(check("--engine no_such_engine").status, 2);
+  EXPECT_EQ(check("--corpus " + path("absent")).status, 2);
+  EXPECT_EQ(run("matrix --mutant no_such_mutant").status, 2);
+  EXPECT_EQ(run("matrix --mutant q_scale_twice --summary " + path("x.md")).status, 2);
+}
+
+TEST_F(CheckCli, ASeedMayBeACommitsHash) {
+  const Ran ran = check("--seed 8ef34f6f --cases 3 --invariant rerun_is_bit_identical");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("seed "));
+  EXPECT_THAT(ran.output, HasSubstr("--seed "));
+}
+
+TEST_F(CheckCli, ARightEngineIsStatus0WithCountsAndRegimes) {
+  const Ran ran = check("--invariant rerun_is_bit_identical --cases 12 --json " +
+                        path("check.json") + " --markdown " + path("check.md"));
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("seed 1: 12 drawn cases, engines twin simt"));
+  EXPECT_THAT(ran.output, HasSubstr("24 hold, 0 fail"));
+  EXPECT_THAT(ran.output, HasSubstr("regime"));
+  const auto json = nlohmann::json::parse(content("check.json"));
+  EXPECT_EQ(json.at("format"), "deltaproof-check");
+  EXPECT_EQ(json.at("status"), 0);
+  EXPECT_EQ(json.at("rows").size(), 2U);
+  EXPECT_EQ(json.at("rows").at(0).at("holds"), 12);
+  EXPECT_TRUE(json.at("failures").empty());
+  EXPECT_THAT(content("check.md"), HasSubstr("| rerun_is_bit_identical | twin | 12 |"));
+}
+
+TEST_F(CheckCli, WhatItFindsDoesNotDependOnTheNumberOfProcesses) {
+  const std::string what =
+      "--cases 30 --engine mutant:beta_from_a --engine simt --invariant "
+      "operators_within_bound --invariant rerun_is_bit_identical --out " +
+      path("out");
+  const Ran one = run("check --jobs 1 " + what + " --json " + path("one.json"), "2>/dev/null");
+  const std::string records = content("out/failures.jsonl");
+  const Ran two = run("check --jobs 2 " + what + " --json " + path("two.json"), "2>/dev/null");
+  EXPECT_EQ(one.status, 1);
+  EXPECT_EQ(one.output, two.output);
+  EXPECT_EQ(content("one.json"), content("two.json"));
+  EXPECT_EQ(records, content("out/failures.jsonl"));
+}
+
+TEST_F(CheckCli, AFailureIsSavedSmallAndReplaysToTheSame) {
+  const Ran ran = check(
+      "--cases 30 --engine mutant:beta_from_a --invariant layer_within_bound "
+      "--json " +
+      path("check.json"));
+  ASSERT_EQ(ran.status, 1) << ran.output;
+  const auto failure = nlohmann::json::parse(content("check.json")).at("failures").at(0);
+  const std::string file = failure.at("file");
+  EXPECT_THAT(file, HasSubstr("/layer_within_bound_"));
+  EXPECT_THAT(ran.output, HasSubstr("replay: " + std::string(failure.at("replay"))));
+  const std::string saved = content("out/" + std::filesystem::path(file).filename().string());
+  EXPECT_THAT(saved, HasSubstr("# fails: layer_within_bound on mutant:beta_from_a: "));
+  EXPECT_THAT(saved, HasSubstr("of seed 1, made smaller in"));
+  const Ran again =
+      run("replay " + file + " --invariant layer_within_bound --engine mutant:beta_from_a");
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.output, HasSubstr(std::string(failure.at("detail"))));
+  EXPECT_THAT(again.output, HasSubstr("case " + std::string(failure.at("case"))));
+  EXPECT_EQ(run("replay " + file + " --invariant layer_within_bound").status, 0);
+  const auto record = nlohmann::json::parse(
+      content("out/failures.jsonl").substr(0, content("out/failures.jsonl").find('\n')));
+  EXPECT_EQ(record.at("outcome"), "fails");
+}
+
+TEST_F(CheckCli, AnInvariantThatNeverAppliedIsAnErrorAndNotAPass) {
+  const Ran ran = check("--cases 0 --invariant rerun_is_bit_identical");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("error: rerun_is_bit_identical never applied"));
+  // Beside another that holds, too.
+  write("corpus/seeds/dequant/one.case", tiny_dequant);
+  write("corpus/regressions/rerun_is_bit_identical/none.case", tiny_dequant);
+  const Ran mixed = check("--cases 0 --corpus " + path("corpus") +
+                          " --invariant dequant_is_exact --invariant layer_within_bound");
+  EXPECT_EQ(mixed.status, 1) << mixed.output;
+  EXPECT_THAT(mixed.output, HasSubstr("error: layer_within_bound never applied"));
+  EXPECT_THAT(mixed.output, Not(HasSubstr("dequant_is_exact never applied")));
+}
+
+TEST_F(CheckCli, WhatAPartialEngineLacksIsNoError) {
+  write("corpus/seeds/dequant/one.case", tiny_dequant);
+  write("corpus/regressions/layer_within_bound/one.case", tiny_layer);
+  const Ran ran = check("--cases 0 --corpus " + path("corpus") + " --engine " + PLUGIN_DIR +
+                        "/example_plugin.so --invariant dequant_is_exact --invariant "
+                        "layer_within_bound");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not asked: layer_within_bound: no engine serves"));
+}
+
+TEST_F(CheckCli, ACrashIsStatus4AndTheRunGoesOn) {
+  write("corpus/seeds/dequant/one.case", tiny_dequant);
+  write("corpus/regressions/dequant_is_exact/two.case", tiny_dequant);
+  setenv("CRASHING_PLUGIN", "segfault", 1);
+  const Ran ran = check("--cases 0 --corpus " + path("corpus") + " --engine " + PLUGIN_DIR +
+                        "/crashing_plugin.so --engine twin --invariant dequant_is_exact --json " +
+                        path("check.json"));
+  EXPECT_EQ(ran.status, 4) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("signal 11"));
+  const auto rows = nlohmann::json::parse(content("check.json")).at("rows");
+  EXPECT_EQ(rows.at(0).at("engine_errors"), 2);
+  EXPECT_EQ(rows.at(1).at("holds"), 2);
+  const std::string file = only_case("out");
+  const Ran again = run("replay " + file + " --engine " + PLUGIN_DIR + "/crashing_plugin.so");
+  EXPECT_EQ(again.status, 4) << again.output;
+  setenv("CRASHING_PLUGIN", "exit", 1);
+  EXPECT_EQ(check("--cases 0 --corpus " + path("corpus") + " --engine " + PLUGIN_DIR +
+                  "/crashing_plugin.so --invariant dequant_is_exact")
+                .status,
+            4);
+}
+
+TEST_F(CheckCli, AnEngineThatCannotRunHereIsStatus5) {
+  setenv("CRASHING_PLUGIN", "no device", 1);
+  const Ran ran = check("--cases 1 --engine " PLUGIN_DIR "/crashing_plugin.so");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not available here"));
+}
+
+TEST_F(CheckCli, ReplayOfABrokenFileIsStatus2AndNamesTheLine) {
+  write("broken.case", std::string(tiny_layer) + "nonsense 3\n");
+  const Ran ran = run("replay " + path("broken.case"));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.output, HasSubstr("broken.case: line 7"));
+  EXPECT_EQ(run("replay " + path("absent.case")).status, 2);
+  EXPECT_EQ(run("replay " + path("")).status, 2);
+}
+
+TEST_F(CheckCli, ReplayTellsARegressionsOwnInvariantFirst) {
+  write("layer_within_bound/one.case", tiny_layer);
+  const Ran ran = run("replay " + path("layer_within_bound/one.case") + " --engine twin");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  const size_t own = ran.output.find("twin  layer_within_bound");
+  const size_t other = ran.output.find("twin  rerun_is_bit_identical");
+  ASSERT_NE(own, std::string::npos);
+  ASSERT_NE(other, std::string::npos);
+  EXPECT_LT(own, ran.output.find("twin  a"));
+  EXPECT_LT(own, other);
+}
+
+TEST_F(CheckCli, MatrixSaysWhoKillsAMutantAndWhoMissesIt) {
+  write("seeds/one.case", tiny_layer);
+  const Ran ran = run("matrix --mutant beta_from_a --mutant reset_keeps_history --seeds " +
+                      path("seeds") + " --json " + path("matrix.json"));
+  // One seed of one layer is not enough for every invariant that names them.
+  const auto json = nlohmann::json::parse(content("matrix.json"));
+  EXPECT_EQ(ran.status, json.at("problems").empty() ? 0 : 1) << ran.output;
+  EXPECT_EQ(json.at("rows").size(), 2U);
+  EXPECT_THAT(ran.output, HasSubstr("beta_from_a"));
+  EXPECT_THAT(ran.output, HasSubstr("operators_within_bound"));
+  EXPECT_THAT(ran.output, HasSubstr("2 of 2 mutants are killed"));
+}
+
+TEST_F(CheckCli, ListIsJsonToo) {
+  const Ran ran = run("list invariants --json");
+  ASSERT_EQ(ran.status, 0);
+  const auto json = nlohmann::json::parse(ran.output);
+  EXPECT_FALSE(json.contains("mutants"));
+  EXPECT_EQ(json.at("invariants").at(0).at("no."), "1");
+  for (const auto& row : json.at("invariants")) {
+    EXPECT_NE(row.at("domain"), "none that was drawn") << row.at("invariant");
+  }
+}
+
+}  // namespace
+}  // namespace gdn
