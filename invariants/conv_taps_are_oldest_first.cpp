@@ -1,6 +1,5 @@
 // Claim:   tap j of a channel multiplies frame j of history and input, oldest first; after the
-// token
-//          the history is one frame on, in the bits that it was given.
+//          token the history is one frame on, in the bits that it was given.
 // Why:     y_c = sum_j w[c][j] window_j[c]; the last tap meets the newest input.
 // Bound:   the reference's, around silu of the sum by hand; equal bits of the history.
 // Origin:  taps read newest first (1234 for 4321), a history one frame late (4210).

@@ -1,5 +1,5 @@
-// Claim:   a projection with 4-bit weights gives what one with the decoded weights in float32
-// gives. Why:     the format is a way to write float32 weights; the sum is over the same numbers.
+// Claim:   a projection with 4-bit weights gives what one with the decoded weights gives.
+// Why:     the format is a way to write float32 weights; the sum is over the same numbers.
 // Bound:   that of each of the two, added up.
 // Origin:  a decoder inside the product that differs from the one that is tested alone.
 #include <cmath>

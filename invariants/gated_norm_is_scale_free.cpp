@@ -24,7 +24,7 @@ std::vector<float> head_of(const std::vector<float>& all, int64_t head, int64_t 
 Verdict check(const Case& c, const Lab& lab) {
   const Rng rng{c.seed};
   const int64_t heads = std::min<int64_t>(c.shape.num_v_heads, 4);
-  const int64_t dim = std::min<int64_t>(c.shape.head_v_dim, 128);
+  const int64_t dim = std::min<int64_t>(c.shape.head_v_dim, 64);
   const int64_t louder = rng.stream("head").range(0, heads - 1);
   const auto factor = static_cast<float>(1 << rng.stream("factor").range(1, 20));
   Arrays in = {{"o", draw(rng.stream("o"), Pattern::dyadic, heads * dim, 0)},

@@ -1,6 +1,6 @@
 // Claim:   q and k become x / sqrt(sum x^2 + eps): of length 1 less what eps takes, 0 where x is 0.
-// Why:     eps stands under the root beside the sum of squares, neither in their mean nor as a
-// floor. Bound:   the reference's, around a / sqrt(128 a^2 + eps); lengths by the elements' bounds.
+// Why:     eps stands under the root beside the sum of squares, not in their mean, not as a floor.
+// Bound:   the reference's, around a / sqrt(128 a^2 + eps); lengths by the elements' bounds.
 // Origin:  no eps (NaN at 0), max(norm, eps), eps in the mean; at a = 1 all of them look right.
 #include <cmath>
 

@@ -1,6 +1,5 @@
 // Claim:   the recurrence reads and writes a state in the layout that its caller names: what is 1
-// at
-//          [key a][value b] answers to the query e_a with e_b, and is written back to its place.
+//          at [key a][value b] answers to the query e_a with e_b, and goes back to its place.
 // Why:     [kd][vd] and [vd][kd] are the same memory in another order; square states hide which.
 // Bound:   the reference's, around 0 and 1: every sum has one term.
 // Origin:  one layout written and the other read.
