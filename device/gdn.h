@@ -51,7 +51,7 @@ typedef enum gdn_status GDN_FIXED_TYPE {
   GDN_INTERNAL = 11
 } gdn_status;
 
-/* vh is a multiple of kh; conv_dim = 2 kh kd + vh vd. */
+/* Counts from 1 on, eps finite and >= 0, vh a multiple of kh; conv_dim = 2 kh kd + vh vd. */
 typedef struct gdn_shape {
   int64_t hidden_size;
   int64_t num_k_heads; /* kh */
@@ -248,7 +248,7 @@ typedef struct gdn_api {
   gdn_status (*dequant)(gdn_engine *, int64_t rows, int64_t cols, const void *tiles, float *out);
 
   /* Copies the weights. Refused, before any allocation, where the layer is loaded already or its
-   * projections are bound to q4. */
+   * projections are bound to q4; bind_q4 likewise where it has f32 projections. */
   gdn_status (*load_layer_f32)(gdn_engine *, int64_t layer, const gdn_layer_weights *weights);
   /* Drops weights and binding, zeroes the state. */
   gdn_status (*unload_layer)(gdn_engine *, int64_t layer);

@@ -63,6 +63,10 @@ Verdict check(const Case& given, const Lab& lab) {
   made::append(calls, steps_of_all_layers(c, 0));
   look();
   const Observation seen = lab.run(c.with_calls(calls));
+  for (const CallObserved& call : seen.calls) {
+    if (call.status != GDN_ALREADY_LOADED) continue;
+    return claim(false, "a key that was not put before: expected to be taken, got " + call.text);
+  }
   Verdict all = seen.served();
   if (!all.holds()) return all;
   size_t at = 0;

@@ -43,7 +43,8 @@ Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> b
                               const RunOptions& options = {});
 
 // Calls with one wrong argument each, for an engine after set-up: every layer loaded, or loaded and
-// bound, export 0 taken, buffer 0 made of 64 bytes. Those that the engine has, in a fixed order.
+// bound, export 0 and some snapshot taken, buffer 0 made of 64 bytes. Those that the engine has, in
+// a fixed order, of a case of one token or more.
 std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab);
 // What makes them wrong in one way only.
 std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab);
