@@ -102,7 +102,7 @@ const Registered self{{.claim = "an exported run goes on elsewhere as if it had 
                        .applies = applies,
                        .check = check,
                        .kills = {"import_drops_history", "export_transposes_state"},
-                       .one_in = 4}};
+                       .one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

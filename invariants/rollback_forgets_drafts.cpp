@@ -34,6 +34,16 @@ Draft drawn(const Case& c) {
 
 int64_t drafted(const Case& c, const Draft& d, int64_t i) { return (d.prefix + i) % c.tokens; }
 
+// Once all is fed, a rollback that is refused is a failure like a wrong one.
+Verdict can_be_judged(const Observation& seen, size_t fed_count) {
+  if (!seen.conduct.holds()) return seen.conduct;
+  for (size_t i = 0; i < seen.calls.size(); ++i) {
+    const bool is_unserved = seen.calls[i].status == GDN_UNSUPPORTED;
+    if (is_unserved || (i < fed_count && !seen.calls[i].ok())) return seen.served();
+  }
+  return seen.conduct;
+}
+
 Verdict check(const Case& c, const Lab& lab) {
   const Draft d = drawn(c);
   std::vector<Call> calls = setup_calls(c);
@@ -63,7 +73,7 @@ Verdict check(const Case& c, const Lab& lab) {
   never.push_back(made::step(d.layer, d.next));
   const Observation seen = lab.run(c.with_calls(calls));
   const Observation want = lab.run(c.with_calls(never));
-  Verdict all = both(seen.served(), want.served());
+  Verdict all = both(want.served(), can_be_judged(seen, rolled_back));
   if (!all.holds()) return all;
 
   const std::string what =

@@ -103,6 +103,9 @@ Verdict check(const Case& c, const Lab& lab) {
     want.out.insert(want.out.end(), steps.calls[i].out.begin(), steps.calls[i].out.end());
   }
   all = both(std::move(all), same_bits(what, run.calls.back(), want));
+  // Twice the work again for every layer: of long streams, half of them.
+  const bool is_long = tokens > 5;
+  if (is_long && rng.range(0, 1) == 0) return all;
   return both(std::move(all), forward_is_the_chain(c, lab, first, tokens));
 }
 
@@ -110,7 +113,8 @@ const Registered self{{.claim = "steps, a run and a forward of the same tokens a
                        .applies = applies,
                        .check = check,
                        .kills = {"run_drops_last_token_from_history", "forward_skips_second_layer",
-                                 "chunk_tail_decays_once_more", "run_starts_from_zero_state"}}};
+                                 "chunk_tail_decays_once_more", "run_starts_from_zero_state"},
+                       .one_in = 2}};
 
 }  // namespace
 }  // namespace gdn
