@@ -31,10 +31,11 @@ Extents extents_in_layer(const Case& c, std::string_view name) {
   return {s.num_v_heads};  // A_log, dt_bias
 }
 
-// The extents of an array that a case has, by the name under which it gives its numbers.
+// The extents of an array by the name under which a case gives its numbers; {0} where it has none.
 Extents extents_of(const Case& c, std::string_view name) {
   const Shape& s = c.shape;
   const int64_t tokens = c.subject == Subject::recurrent ? c.tokens : 1;
+  const Dialect::Decay decay = c.dialect.decay;
   switch (c.subject) {
     case Subject::layer:
       return extents_in_layer(c, name.substr(0, name.find('@')));
@@ -54,7 +55,9 @@ Extents extents_of(const Case& c, std::string_view name) {
       if (name == "q" || name == "k") return {tokens, s.num_k_heads, s.head_k_dim};
       if (name == "v") return {tokens, s.num_v_heads, s.head_v_dim};
       if (name == "S") return {s.num_v_heads, s.head_k_dim, s.head_v_dim};
-      if (name == "gk" && c.dialect.decay != Dialect::Decay::second_scalar) {
+      if (name == "g" && decay == Dialect::Decay::per_channel) return {0};
+      if (name == "gk" && decay == Dialect::Decay::per_head) return {0};
+      if (name == "gk" && decay != Dialect::Decay::second_scalar) {
         return {tokens, s.num_v_heads, s.head_k_dim};
       }
       return {tokens, s.num_v_heads};
