@@ -27,7 +27,9 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "calls are served, refused and without effect as modelled",
                        .applies = applies,
                        .check = check,
-                       .kills = {"stale_binding_after_pool_rebuild", "rollback_keeps_history"},
+                       .kills = {"stale_binding_after_pool_rebuild", "rollback_keeps_history",
+                                 "failed_bind_drops_old_binding",
+                                 "snapshot_of_one_layer_restores_all", "import_keeps_snapshots"},
                        .one_in = 8}};
 
 }  // namespace

@@ -48,6 +48,11 @@ void* allocate_through(const Gate& gate, size_t bytes) noexcept {
 }
 
 void release_through(const Gate& gate, void* memory, size_t bytes) noexcept {
+  if (gate.fill) {
+    fill_with(gate.fill_pattern, memory, bytes);
+    // Else a compiler leaves the writes out: it knows that nobody may read them.
+    asm volatile("" : : "r"(memory) : "memory");
+  }
   std::free(memory);
   if (gate.ask != nullptr) gate.ask(gate.context, bytes, 1);
 }

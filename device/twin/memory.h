@@ -1,5 +1,6 @@
 // All memory of a twin comes through one Memory, which asks the caller's gate before each
-// allocation, tells it of each release, and writes the poison pattern over fresh bytes.
+// allocation, tells it of each release, and writes the poison pattern over fresh bytes and over
+// those that are given back.
 #pragma once
 
 #include <cstddef>

@@ -251,6 +251,7 @@ void Runner::feed(const Call& call, int64_t first_token) {
   std::vector<float> rows;
   const int64_t h_id = call.at(Argument::h_id);
   if (h_id >= 0 && !outputs_.contains(h_id)) {
+    outputs_.erase(call.at(Argument::out_id));
     return not_asked("the call whose out is its h gave none");
   }
   if (h_id >= 0) {

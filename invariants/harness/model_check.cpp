@@ -81,7 +81,7 @@ Verdict ModelCheck::call(const Call& given) {
   // A call that is made again is to be given the same tokens.
   const bool streams = takes(call.kind, Argument::first_token) && call.at(Argument::h_id) < 0;
   if (streams) call.given[Argument::first_token] = life.first_token;
-  const std::optional<uint64_t> nth = nth_refused(call);
+  const std::optional<uint64_t> nth = life.is_huge ? std::nullopt : nth_refused(call);
   CallObserved seen = session_->call(call, nth.value_or(0));
   const bool has_failed = seen.status == GDN_OUT_OF_MEMORY && !life.refused;
   const bool is_refused = nth && seen.allocations >= *nth;
