@@ -30,9 +30,9 @@ Subject draw_subject(Rng& rng, Size size) {
     if (of_100 <= 12) return Subject::layer;
     return of_100 <= 55 ? Subject::delta_rule : Subject::recurrent;
   }
-  if (of_100 <= 48) return Subject::layer;
-  if (of_100 <= 61) return Subject::recurrent;
-  if (of_100 <= 62) return Subject::dequant;
+  if (of_100 <= 40) return Subject::layer;
+  if (of_100 <= 53) return Subject::recurrent;
+  if (of_100 <= 54) return Subject::dequant;
   return static_cast<Subject>(
       rng.range(static_cast<int64_t>(Subject::in_proj), static_cast<int64_t>(Subject::out_proj)));
 }
