@@ -8,7 +8,6 @@
 namespace gdn {
 namespace {
 
-using testing::AllocationLedger;
 using testing::bits;
 using testing::conv_dim;
 using testing::numbers;

@@ -337,7 +337,7 @@ TEST_P(EngineRecurrent, RefusesEveryWrongArgumentAndTouchesNothing) {
 }
 
 TEST_P(EngineRecurrent, AFailedAllocationLeavesStateAndOutput) {
-  testing::AllocationLedger ledger;
+  AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);
   const Opened engine(testing::small_shape(), options);

@@ -146,7 +146,7 @@ TEST(HostFailures, ARefusedRestorationPutsBackWhatItHadChanged) {
 }
 
 TEST(HostFailures, ALostDeviceIsSaidByEveryLaterCall) {
-  testing::AllocationLedger ledger;
+  AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);
   {
@@ -188,7 +188,7 @@ TEST(HostFailures, AnOutputThatCannotBeFetchedAfterAnAtomicTokenLosesTheEngine) 
 }
 
 TEST(HostFailures, OpenFailsCleanlyAtEveryRequest) {
-  testing::AllocationLedger ledger;
+  AllocationLedger ledger;
   gdn_options options = testing::observing();
   ledger.attach(options);
   const gdn_api& api = testing::watched_api();
