@@ -17,6 +17,10 @@ using Seen = Cell::Seen;
 // Enough that each subject comes a hundred times.
 constexpr uint64_t probes = 2000;
 
+constexpr const char* legend =
+    "X kills the mutant and names it, x kills it, ! names it and misses it, e saw an engine error, "
+    ". saw nothing, a blank never applied.";
+
 const std::vector<Case>& probe_cases() {
   static const std::vector<Case> cases = [] {
     std::vector<Case> drawn;
@@ -174,13 +178,15 @@ std::vector<std::string> problems_of(const KillMatrix& matrix) {
 }
 
 std::string as_text(const KillMatrix& matrix) {
-  TextTable table{{"mutant", "operator", "named and killed by", "also killed by"}, {}};
+  TextTable table{{"mutant", "operator", "unnamed", "killed by those that name it"}, {}};
   for (size_t row = 0; row < matrix.mutants.size(); ++row) {
     const Killers killers = killers_of(matrix, row);
     table.rows.push_back({matrix.mutants[row], entry_of(matrix.mutants[row]).op,
-                          one_line_of(killers.named), one_line_of(killers.others)});
+                          fmt::format("+{}", killers.others.size()), one_line_of(killers.named)});
   }
-  std::string text = as_text(table) + "\n" + totals(matrix) + "\n";
+  std::string text = as_text(table);
+  text += fmt::format("\nA column an invariant, by its number in `list invariants`. {}\n\n{}\n{}\n",
+                      legend, grid(matrix), totals(matrix));
   for (const std::string& problem : problems_of(matrix)) text += "error: " + problem + "\n";
   return text + "replay: " + matrix.command + "\n";
 }
@@ -226,10 +232,7 @@ std::string catalogue_markdown(const KillMatrix& matrix) {
   std::string text = fmt::format("Written by `{}`.\n\n", matrix.command);
   text += as_markdown(invariants_table());
   text += fmt::format("\n{}.\n\n", totals(matrix)) + as_markdown(mutants);
-  text +=
-      "\nEach column an invariant, by its number above: `X` kills the mutant and names it, `x` "
-      "kills it, `!` names it and misses it,\n`e` saw an engine error, `.` saw nothing; "
-      "a blank never applied.\n\n```\n";
+  text += fmt::format("\nA column an invariant, by its number above. {}\n\n```\n", legend);
   return text + grid(matrix) + "```\n";
 }
 

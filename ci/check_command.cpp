@@ -8,12 +8,11 @@
 #include <filesystem>
 #include <map>
 
-#include "ci/case_files.h"
+#include "ci/check_plan.h"
 #include "ci/check_report.h"
 #include "ci/commands.h"
 #include "ci/files.h"
 #include "ci/judging.h"
-#include "ci/processes.h"
 #include "ci/supervised.h"
 #include "invariants/harness/record.h"
 #include "invariants/harness/regimes.h"
@@ -21,10 +20,6 @@
 namespace gdn {
 namespace {
 
-constexpr uint64_t default_seed = 1;
-constexpr int64_t default_cases = 1000;
-// About a minute on two cores.
-constexpr int64_t smoke_cases = 2000;
 // Of fewer, drawn without the corpus, no mix can promise that each invariant applies.
 constexpr int64_t few_cases = 200;
 // Saved for each invariant on each engine; the others are counted.
@@ -60,32 +55,6 @@ class Progress {
  private:
   Clock::time_point start_ = Clock::now(), shown_ = start_;
 };
-
-// What a run judges.
-struct Plan {
-  uint64_t seed = default_seed;
-  std::vector<CaseFile> corpus;
-  size_t drawn = 0;  // at most
-  EnginesHere engines;
-  Judging judging;
-
-  std::string origin(size_t index) const {
-    if (index < corpus.size()) return corpus[index].path;
-    return fmt::format("case {} of seed {}", index - corpus.size(), seed);
-  }
-};
-
-std::string command_of(const CheckCommand& command, const Plan& plan) {
-  std::string text = shell_word(command.program) + " check";
-  if (command.smoke) text += " --smoke";
-  for (const std::string& name : command.invariants) text += " --invariant " + shell_word(name);
-  text += fmt::format(" --seed {} --cases {}", plan.seed, plan.drawn);
-  for (const EngineSource& engine : plan.judging.engines) {
-    text += " --engine " + shell_word(engine.name);
-  }
-  if (!command.corpus.empty()) text += " --corpus " + shell_word(command.corpus);
-  return text;
-}
 
 // The verdicts of a run as they come in.
 class Collected {
@@ -273,49 +242,6 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
   return combined(saved, why.empty() ? exit_ok : refuse(why, exit_infrastructure));
 }
 
-ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
-  if (!command.seed.empty()) {
-    const std::optional<uint64_t> seed = parse_seed(command.seed);
-    if (!seed) {
-      return refuse(
-          fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                      command.seed),
-          exit_bad_input);
-    }
-    plan.seed = *seed;
-  }
-  const int64_t otherwise = command.smoke         ? smoke_cases
-                            : command.seconds > 0 ? int64_t{1} << 40
-                                                  : default_cases;
-  plan.drawn = static_cast<size_t>(command.cases.value_or(otherwise));
-  if (command.smoke || !command.corpus.empty()) {
-    const std::string corpus = command.corpus.empty() ? find_corpus() : command.corpus;
-    std::string why = "there is no folder corpus here, give it with --corpus";
-    if (corpus.empty() || !read_corpus(corpus, plan.corpus, &why)) {
-      return refuse(why, exit_bad_input);
-    }
-  }
-  std::vector<std::string> engines = command.engines;
-  const bool own_choice = engines.empty();
-  if (own_choice) engines = {"twin", "simt"};
-  if (own_choice && command.smoke) engines.insert(engines.end(), {"simt_checked", "cuda"});
-  ExitStatus status = find_engines(engines, own_choice, plan.engines);
-  if (status != exit_ok) return status;
-  status = find_invariants(command.invariants, plan.judging.invariants);
-  if (status != exit_ok) return status;
-  plan.judging.engines = plan.engines.engines;
-  plan.judging.processes = command.jobs > 0 ? command.jobs : processes_here();
-  plan.judging.case_at = [&plan](size_t index) {
-    if (index < plan.corpus.size()) return plan.corpus[index].content;
-    return draw_case(plan.seed, index - plan.corpus.size());
-  };
-  const bool one_alone = command.invariants.size() == 1;
-  plan.judging.asks = [&plan, one_alone](size_t index, const Invariant& invariant, const Case& c) {
-    return one_alone || index < plan.corpus.size() || asked(invariant, c);
-  };
-  return exit_ok;
-}
-
 ExitStatus check_all(const CheckCommand& command, Doing& now) {
   Plan plan;
   now.enter(Doing::Whose::engine, "loading the engines");
@@ -348,7 +274,11 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   report.version = version_text();
   report.smoke = command.smoke;
   report.seed = plan.seed;
-  for (const EngineSource& engine : plan.judging.engines) report.engines.push_back(engine.name);
+  for (const EngineSource& engine : plan.judging.engines) {
+    const int64_t one_in = command.smoke ? smoke_one_in(engine.name) : 1;
+    report.engines.push_back(engine.name);
+    if (one_in > 1) report.engines.back() += fmt::format(" (one pair in {})", one_in);
+  }
   report.absent = plan.engines.absent;
   report.few_cases = !command.smoke && command.invariants.empty() && report.corpus == 0 &&
                      report.drawn < few_cases;

@@ -18,11 +18,13 @@ TextTable table_of_rows(const CheckReport& report) {
   TextTable table{{"invariant", "engine", "applied", "holds", "undecided", "suspicious",
                    "engine error", "fails", "not served", "worst error/bound"},
                   {}};
-  const auto count = [](size_t n) { return fmt::format("{}", n); };
+  // Zeros are left out, so that what is there stands out.
+  const auto count = [](size_t n) { return n == 0 ? "" : fmt::format("{}", n); };
   for (const CheckRow& row : report.rows) {
-    table.rows.push_back({row.invariant, row.engine, count(row.applied()), count(row.holds),
-                          count(row.undecided), count(row.suspicious), count(row.engine_errors),
-                          count(row.fails), count(row.not_served), ratio(row)});
+    table.rows.push_back({row.invariant, row.engine, fmt::format("{}", row.applied()),
+                          count(row.holds), count(row.undecided), count(row.suspicious),
+                          count(row.engine_errors), count(row.fails), count(row.not_served),
+                          ratio(row)});
   }
   return table;
 }
@@ -67,7 +69,7 @@ std::string counted(const CheckReport& report) {
 std::string what_was_judged(const CheckReport& report) {
   return fmt::format("seed {}: {} drawn cases{}, engines {}", report.seed, report.drawn,
                      report.corpus > 0 ? fmt::format(" after {} of the corpus", report.corpus) : "",
-                     fmt::join(report.engines, " "));
+                     fmt::join(report.engines, ", "));
 }
 
 // A line each for what a reader must not overlook, worst last.

@@ -75,10 +75,10 @@ void judge_case(const Judging& judging, size_t index, size_t first, Labs& labs, 
   const Case c = judging.case_at(index);
   for (size_t i = 0; i < judging.invariants.size(); ++i) {
     const Invariant& invariant = *judging.invariants[i];
-    if (!invariant.claim.applies(c) || !judging.asks(index, invariant, c)) continue;
+    if (!invariant.claim.applies(c)) continue;
     for (size_t e = 0; e < judging.engines.size(); ++e) {
       const size_t step = i * judging.engines.size() + e;
-      if (step < first) continue;
+      if (step < first || !judging.asks(index, c, invariant, e)) continue;
       channel.begin(step);
       channel.put(packed(judge_one(invariant, c, lab_of(labs, judging, e))));
     }

@@ -25,8 +25,8 @@ struct Judging {
   int processes = 1;
   // Case `index`: a pure function.
   std::function<Case(size_t index)> case_at;
-  // Is the invariant asked about it?
-  std::function<bool(size_t index, const Invariant& invariant, const Case& c)> asks;
+  // Is the invariant asked about it, on engines[engine]?
+  std::function<bool(size_t index, const Case& c, const Invariant& invariant, size_t engine)> asks;
 };
 
 // What was judged of each case from 0 on, in this order, engine by engine: invariants that apply,

@@ -88,7 +88,7 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
   now.enter(Doing::Whose::ours, "judging");
   judging.engines = engines.engines;
   judging.case_at = [&](size_t index) { return files[index].content; };
-  judging.asks = [](size_t, const Invariant&, const Case&) { return true; };
+  judging.asks = [](size_t, const Case&, const Invariant&, size_t) { return true; };
   Counts counts;
   judge(judging, files.size(), nullptr, [&](size_t index, const std::vector<Answer>& judged) {
     tell(command, judging, files[index], judged, counts);

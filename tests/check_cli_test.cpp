@@ -113,7 +113,7 @@ TEST_F(CheckCli, ARightEngineIsStatus0WithCountsAndRegimes) {
   const Ran ran = check("--invariant rerun_is_bit_identical --cases 12 --json " +
                         path("check.json") + " --markdown " + path("check.md"));
   ASSERT_EQ(ran.status, 0) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("seed 1: 12 drawn cases, engines twin simt"));
+  EXPECT_THAT(ran.output, HasSubstr("seed 1: 12 drawn cases, engines twin, simt"));
   EXPECT_THAT(ran.output, HasSubstr("24 hold, 0 fail"));
   EXPECT_THAT(ran.output, HasSubstr("regime"));
   const auto json = nlohmann::json::parse(content("check.json"));
