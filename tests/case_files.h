@@ -14,7 +14,7 @@
 
 namespace gdn {
 
-struct CaseFile {
+struct CorpusFile {
   std::string name;  // below corpus/: "seeds/layer/rollback.case"
   std::string text;
   Case content;
@@ -28,12 +28,12 @@ inline std::string file_text(const std::filesystem::path& path) {
 }
 
 // Sorted by name; a file that cannot be read fails the test.
-inline std::vector<CaseFile> case_files(const std::string& folder) {
+inline std::vector<CorpusFile> case_files(const std::string& folder) {
   const std::filesystem::path corpus = std::filesystem::path(SOURCE_DIR) / "corpus";
-  std::vector<CaseFile> files;
+  std::vector<CorpusFile> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus / folder)) {
     if (entry.path().extension() != ".case") continue;
-    CaseFile file{std::filesystem::relative(entry.path(), corpus).string(), "", {}};
+    CorpusFile file{std::filesystem::relative(entry.path(), corpus).string(), "", {}};
     file.text = file_text(entry.path());
     std::string why;
     const std::optional<Case> parsed = parse_case(file.text, &why);
@@ -42,7 +42,7 @@ inline std::vector<CaseFile> case_files(const std::string& folder) {
     files.push_back(std::move(file));
   }
   std::sort(files.begin(), files.end(),
-            [](const CaseFile& a, const CaseFile& b) { return a.name < b.name; });
+            [](const CorpusFile& a, const CorpusFile& b) { return a.name < b.name; });
   return files;
 }
 

@@ -86,9 +86,9 @@ TEST(CaseText, TheHashOfATextNeverChanges) {
 }
 
 TEST(CaseText, EverySeedIsCanonicalButForItsComments) {
-  const std::vector<CaseFile> seeds = case_files("seeds");
+  const std::vector<CorpusFile> seeds = case_files("seeds");
   EXPECT_GE(seeds.size(), 50U);
-  for (const CaseFile& seed : seeds) {
+  for (const CorpusFile& seed : seeds) {
     std::istringstream lines(seed.text);
     std::string without_comments;
     for (std::string line; std::getline(lines, line);) {
@@ -164,7 +164,7 @@ TEST(CaseText, SizesThatNoMachineHasAreRefusedBeforeAnythingIsAllocated) {
 TEST(CaseText, DamagedTextNeitherCrashesNorReadsAsSomethingUnprintable) {
   Rng rng(20);
   size_t survived = 0;
-  for (const CaseFile& seed : case_files("seeds")) {
+  for (const CorpusFile& seed : case_files("seeds")) {
     for (int round = 0; round < 60; ++round) {
       std::string text = seed.text;
       for (int64_t edits = rng.range(1, 4); edits > 0; --edits) {
@@ -191,7 +191,7 @@ TEST(CaseText, DamagedTextNeitherCrashesNorReadsAsSomethingUnprintable) {
 }
 
 TEST(Neighbours, AreValidDifferentAndLeadToAnEnd) {
-  for (const CaseFile& seed : case_files("seeds")) {
+  for (const CorpusFile& seed : case_files("seeds")) {
     for (const Case& near : seed.content.neighbours()) {
       EXPECT_EQ(why_invalid(near), "") << print(near);
       EXPECT_NE(print(near), print(seed.content));

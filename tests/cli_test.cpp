@@ -189,7 +189,7 @@ TEST_F(Cli, ListNamesEnginesMutantsDialectsAndInvariants) {
   const Ran ran = run("list");
   EXPECT_EQ(ran.status, 0);
   for (const char* name :
-       {"twin", "mutant:error_before_decay", "flashinfer_prefill", "rerun_is_bit_identical"}) {
+       {"twin", "error_before_decay", "flashinfer_prefill", "rerun_is_bit_identical"}) {
     EXPECT_THAT(ran.output, HasSubstr(name));
   }
 }

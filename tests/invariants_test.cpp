@@ -44,7 +44,7 @@ TEST_P(Invariants, HoldsOnEverySeed) {
   const Lab lab(engine_named(engine));
   const bool all = engine == "twin" || invariant.claim.one_in == 1;
   size_t held = 0;
-  for (const CaseFile& seed : case_files("seeds")) {
+  for (const CorpusFile& seed : case_files("seeds")) {
     if (!all && held >= holds_enough) break;
     const Verdict verdict = check(invariant, seed.content, lab);
     if (verdict.outcome == Outcome::not_applicable) continue;
@@ -57,7 +57,7 @@ TEST_P(Invariants, HoldsOnEverySeed) {
 }
 
 TEST(Seeds, AreEachAskedOfAnInvariant) {
-  for (const CaseFile& seed : case_files("seeds")) {
+  for (const CorpusFile& seed : case_files("seeds")) {
     const auto applies = [&](const Invariant& one) { return one.claim.applies(seed.content); };
     EXPECT_TRUE(std::any_of(registry().begin(), registry().end(), applies)) << seed.name;
   }

@@ -191,6 +191,18 @@ TEST(Lab, AnotherDialectIsNotServed) {
   EXPECT_EQ(lab_of(twin_api()).why_not(c), "");
 }
 
+TEST(Lab, AnOperatorOfOtherConventionsIsNotServed) {
+  Case gates = seed("gates/smooth");
+  gates.dialect.beta = Dialect::Beta::bf16;
+  EXPECT_THAT(lab_of(twin_api()).why_not(gates), HasSubstr("gates"));
+  Case norms = seed("qk_norm/smooth");
+  norms.dialect.qk_norm = Dialect::QkNorm::mean_eps;
+  EXPECT_THAT(lab_of(twin_api()).why_not(norms), HasSubstr("qk_norm"));
+  Case conv = seed("conv/smooth");
+  conv.dialect.qk_norm = Dialect::QkNorm::mean_eps;  // no matter to a conv
+  EXPECT_EQ(lab_of(twin_api()).why_not(conv), "");
+}
+
 TEST(Lab, ALayerOfACaptureGivesWhatTheSameCaseGives) {
   const Case c = stepped();
   std::string why;

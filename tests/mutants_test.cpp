@@ -29,8 +29,8 @@ std::vector<const Invariant*> killers_of(const std::string& mutant) {
 
 // Of seeds: the first on which the invariant fails for this engine, or an empty name.
 std::string first_kill(const Invariant& invariant, const Lab& lab,
-                       const std::vector<CaseFile>& seeds) {
-  for (const CaseFile& seed : seeds) {
+                       const std::vector<CorpusFile>& seeds) {
+  for (const CorpusFile& seed : seeds) {
     if (check(invariant, seed.content, lab).outcome == Outcome::fails) return seed.name;
   }
   return "";
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Every, EachMutant, testing::ValuesIn(mutant_names()),
                          [](const auto& mutant) { return mutant.param; });
 
 TEST_P(EachMutant, IsKilledByEveryInvariantThatNamesIt) {
-  const std::vector<CaseFile> seeds = case_files("seeds");
+  const std::vector<CorpusFile> seeds = case_files("seeds");
   std::string why;
   const std::optional<EngineSource> engine = find_engine("mutant:" + GetParam(), &why);
   ASSERT_TRUE(engine.has_value()) << why;

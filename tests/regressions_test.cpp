@@ -16,9 +16,9 @@ TEST_P(Regressions, AreNotHeldAgainstIt) {
   const std::optional<EngineSource> engine = find_engine(GetParam(), &why);
   ASSERT_TRUE(engine.has_value()) << why;
   const Lab lab(*engine);
-  const std::vector<CaseFile> files = case_files("regressions");
+  const std::vector<CorpusFile> files = case_files("regressions");
   ASSERT_FALSE(files.empty());
-  for (const CaseFile& file : files) {
+  for (const CorpusFile& file : files) {
     const std::string name = std::filesystem::path(file.name).parent_path().filename();
     const Invariant* const invariant = invariant_named(name);
     ASSERT_NE(invariant, nullptr) << file.name << ": no invariant of its folder's name";

@@ -33,6 +33,24 @@ Dialect of_a_layer(const Dialect& dialect) {
   return d;
 }
 
+// Would `apply` of an operator compute by other conventions than the case's?
+bool has_other_conventions(Subject subject, const Dialect& a, const Dialect& b) {
+  switch (subject) {
+    case Subject::gates:
+      return a.gate_input != b.gate_input || a.softplus != b.softplus || a.beta != b.beta;
+    case Subject::qk_norm:
+      return a.qk_norm != b.qk_norm || a.scale_on != b.scale_on || a.scale != b.scale;
+    case Subject::delta_rule: {
+      const bool one_scales = a.scale_on == Dialect::ScaleOn::output;
+      const bool other_scales = b.scale_on == Dialect::ScaleOn::output;
+      return a.head_map != b.head_map || one_scales != other_scales ||
+             (one_scales && a.scale != b.scale);
+    }
+    default:
+      return false;
+  }
+}
+
 std::string first_missing(const gdn_api& api, std::initializer_list<const char*> calls) {
   for (const char* name : calls) {
     if (!has_call(api, name)) return std::string("it has no ") + name;
@@ -88,6 +106,9 @@ std::string Lab::why_not(const Case& c) const {
     default: {
       const std::string name(name_of(c.subject));
       if (!d.apply.contains(name)) return "its apply does not serve " + name;
+      if (has_other_conventions(c.subject, c.dialect, d.dialect)) {
+        return "the case follows dialect " + c.dialect.name + ", its " + name + " does not";
+      }
       return first_missing(api, {"apply"});
     }
   }
