@@ -154,7 +154,8 @@ TextTable mutants_table() {
     for (const Invariant& invariant : registry()) {
       if (names(invariant, mutant.name)) named_by.push_back(invariant.name);
     }
-    table.rows.push_back({mutant.name, mutant.op, mutant.bug, one_line_of(named_by)});
+    table.rows.push_back(
+        {fmt::format("mutant:{}", mutant.name), mutant.op, mutant.bug, one_line_of(named_by)});
   }
   return table;
 }
