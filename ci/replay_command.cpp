@@ -1,7 +1,6 @@
 // `deltaproof replay`: cases from files, judged one by one and told in words.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "ci/case_files.h"
@@ -41,14 +40,17 @@ struct Counts {
 };
 
 void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
-          std::vector<Answer> judged, Counts& counts) {
+          const std::vector<Answer>& judged, Counts& counts) {
   const std::string own = filed_under(file.path);
-  std::stable_partition(judged.begin(), judged.end(), [&](const Answer& one) {
-    return judging.invariants[one.invariant]->name == own;
-  });
+  std::vector<Answer> in_order;
+  for (const bool first : {true, false}) {
+    for (const Answer& one : judged) {
+      if ((judging.invariants[one.invariant]->name == own) == first) in_order.push_back(one);
+    }
+  }
   fmt::print("{}\n", file.path);
   bool told = false;
-  for (const Answer& one : judged) {
+  for (const Answer& one : in_order) {
     fmt::print("{}\n", verdict_line(judging, one));
     counts.holds += one.verdict.holds();
     counts.fails += one.verdict.outcome == Outcome::fails;
