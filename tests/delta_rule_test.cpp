@@ -268,6 +268,16 @@ TEST(DeltaRule, AnInfinityGivesSomethingNotFinite) {
               {0});
 }
 
+TEST(DeltaRule, AGateThatIsAnInfinityOrNanIsUndecided) {
+  TokenInputs in = token({1}, {1}, {2}, {0}, {1});
+  in.g.value[0] = std::numeric_limits<double>::quiet_NaN();
+  in.g.bound.assign(1, infinity);
+  const Both got = both_forms({1}, in, shape_of(1, 1, 1, 1));
+  // -infinity shuts it, and the state is then v: a finite number and NaN are both right.
+  EXPECT_TRUE(std::isfinite(got.running_state.value[0]) && std::isinf(got.running_state.bound[0]));
+  EXPECT_TRUE(std::isfinite(got.local_state.value[0]) && std::isinf(got.local_state.bound[0]));
+}
+
 TEST(DeltaRule, WhatMayOverflowIsUndecided) {
   const Shape shape = shape_of(1, 1, 1, 1);
   const Both got = both_forms({3e38F}, token({1}, {1}, {-3e38F}, {0}, {1}), shape);

@@ -88,9 +88,12 @@ double norm(const std::vector<double>& x, const std::vector<double>& error) {
   return std::sqrt(squares);
 }
 
-// -infinity in the log domain is an ordinary gate that is shut.
+// -infinity in the log domain is an ordinary gate that is shut; one that is an infinity or NaN, and
+// nobody knows which, may be shut too.
 Fate fate_of_gate(double g, double bound, bool linear) {
-  return !linear && g == -infinity && bound == 0 ? Fate::regular : fate_of(g, bound);
+  if (!linear && g == -infinity && bound == 0) return Fate::regular;
+  const Fate fate = fate_of(g, bound);
+  return !linear && fate == Fate::non_finite && std::isnan(g) ? Fate::undecided : fate;
 }
 
 }  // namespace
