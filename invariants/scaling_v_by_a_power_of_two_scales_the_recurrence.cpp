@@ -66,7 +66,9 @@ bool token_scales(const Case& c, size_t token, const Extent& S_before, const Ext
   const double scale = c.dialect.scale.value_or(1 / std::sqrt(static_cast<float>(kd)));
   const Extent q =
       product(extent_of(of_token(c, "q", token)), either(extent_near(scale), extent_near(1)));
-  const Extent o = sum_of(product(S_after, q), kd);
+  // A state that is rounded as it is stored gives o before that.
+  const Extent read = c.dialect.state_storage == Format::f32 ? S_after : next;
+  const Extent o = sum_of(product(read, q), kd);
   for (const Extent& extent : {S_before, decayed, u, error, d, next, S_after, o}) {
     if (!scales(extent, power)) return false;
   }
