@@ -77,7 +77,8 @@ const Registered self{{.claim = "a layer depends on its own calls alone",
                        .applies = applies,
                        .check = check,
                        .kills = {"layer_offset", "reset_clears_every_layer",
-                                 "history_shared_between_layers", "step_touches_layer_zero"}}};
+                                 "history_shared_between_layers", "step_touches_layer_zero"},
+                       .one_in = 2}};
 
 }  // namespace
 }  // namespace gdn

@@ -49,7 +49,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "another gate leaves the state and everything before it alone",
                        .applies = applies,
                        .check = check,
-                       .kills = {"output_gated_in_place"}}};
+                       .kills = {"output_gated_in_place"},
+                       .one_in = 2}};
 
 }  // namespace
 }  // namespace gdn

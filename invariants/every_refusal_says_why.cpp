@@ -60,7 +60,8 @@ const Registered self{{.claim = "every refusal says why",
                        .applies = applies,
                        .check = check,
                        .kills = {"refusal_without_words", "too_small_reported_as_invalid",
-                                 "words_of_an_earlier_refusal"}}};
+                                 "words_of_an_earlier_refusal"},
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

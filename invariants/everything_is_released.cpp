@@ -46,7 +46,7 @@ const Registered self{{.claim = "a closed engine holds no memory",
                        .applies = applies,
                        .check = check,
                        .kills = {"snapshots_leak", "release_told_twice"},
-                       .one_in = 2}};
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

@@ -95,7 +95,7 @@ const Registered self{{.claim = "a call whose allocation fails changes nothing",
                        .applies = applies,
                        .check = check,
                        .kills = {"failed_load_leaves_layer_loaded", "failed_snapshot_drops_oldest"},
-                       .one_in = 4}};
+                       .one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

@@ -57,7 +57,7 @@ const Registered self{{.claim = "what fresh memory holds never reaches a number"
                        .applies = applies,
                        .check = check,
                        .kills = {"stale_row_after_reload"},
-                       .one_in = 2}};
+                       .one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

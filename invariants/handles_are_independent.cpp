@@ -39,7 +39,7 @@ const Registered self{{.claim = "two open engines give what each gives alone",
                        .applies = applies,
                        .check = check,
                        .kills = {"state_shared_between_handles"},
-                       .one_in = 2}};
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

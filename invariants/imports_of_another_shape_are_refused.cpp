@@ -60,7 +60,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "a state of another form or shape is not imported",
                        .applies = applies,
                        .check = check,
-                       .kills = {"import_ignores_header"}}};
+                       .kills = {"import_ignores_header"},
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

@@ -32,7 +32,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "a loaded layer refuses to be loaded again",
                        .applies = applies,
                        .check = check,
-                       .kills = {"refused_load_replaces_weights", "refused_load_allocates"}}};
+                       .kills = {"refused_load_replaces_weights", "refused_load_allocates"},
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

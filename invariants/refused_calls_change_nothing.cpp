@@ -46,7 +46,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "a refused call changes nothing",
                        .applies = applies,
                        .check = check,
-                       .kills = {"refused_step_advances_history"}}};
+                       .kills = {"refused_step_advances_history"},
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

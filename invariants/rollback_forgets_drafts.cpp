@@ -97,7 +97,8 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "after a rollback a layer goes on as if it had never drafted",
                        .applies = applies,
                        .check = check,
-                       .kills = {"rollback_keeps_history", "rollback_keeps_state"}}};
+                       .kills = {"rollback_keeps_history", "rollback_keeps_state"},
+                       .one_in = 2}};
 
 }  // namespace
 }  // namespace gdn

@@ -75,7 +75,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "what is not held cannot be rolled back to",
                        .applies = applies,
                        .check = check,
-                       .kills = {"rollback_to_nothing_zeroes", "rollback_keeps_later_snapshots"}}};
+                       .kills = {"rollback_to_nothing_zeroes", "rollback_keeps_later_snapshots"},
+                       .one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

@@ -63,7 +63,8 @@ const Registered self{
     {.claim = "a destination that is too small is refused and left alone",
      .applies = applies,
      .check = check,
-     .kills = {"short_read_truncates", "refused_read_writes", "too_small_reported_as_invalid"}}};
+     .kills = {"short_read_truncates", "refused_read_writes", "too_small_reported_as_invalid"},
+     .one_in = 2}};
 
 }  // namespace
 }  // namespace gdn
