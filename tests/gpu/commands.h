@@ -15,7 +15,7 @@ namespace gdn::gpu {
 struct Options {
   std::string engine = "cuda";
   std::string against = "simt";    // what its bits must be equal to
-  std::vector<std::string> paths;  // cases, captures, or the findings of other parts
+  std::vector<std::string> paths;  // a capture, or the findings of other parts
   int64_t cases = 240;             // to draw
   uint64_t seed = 1;
   int64_t threads = 1;  // of this program; each has engines of its own
@@ -30,8 +30,6 @@ struct Options {
 Shape qwen_shape(int64_t layers);
 Shape small_shape(int64_t layers);
 
-// Every invariant on every case, on the engine.
-Findings check_invariants(const Options& options);
 // Random cases, every observation: equal bits on both engines.
 Findings check_same_bits(const Options& options);
 // Each kernel in every size of block that it takes: equal bits, on both.

@@ -63,7 +63,6 @@ struct Part {
 };
 
 constexpr Part parts[] = {
-    {"invariants", "every invariant on every case", check_invariants},
     {"same_bits", "random cases give equal bits on two engines", check_same_bits},
     {"launches", "kernels give equal bits in every size of block", check_launches},
     {"replays", "step, run, forward and reset give equal bits", check_replays},
@@ -96,7 +95,7 @@ int run(int count, char** arguments) {
   int status = exit_ok;
   for (const Part& part : parts) {
     CLI::App* const sub = app.add_subcommand(part.name, part.what);
-    sub->add_option("paths", options.paths, "cases, folders of them, or a capture");
+    sub->add_option("paths", options.paths, "a capture");
     sub->add_option("--engine", options.engine, "cuda, simt, simt_checked, ...");
     sub->add_option("--against", options.against, "the engine whose bits are compared");
     sub->add_option("--cases", options.cases, "how many to draw");
