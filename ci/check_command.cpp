@@ -156,8 +156,19 @@ std::string why_not_asked(const Claim& claim, const Plan& plan) {
   return "";
 }
 
-// An engine without every call may leave an invariant unasked by what it lacks.
-bool partial(const EngineSource& engine) { return !calls_lacked(engine.description).empty(); }
+// An engine that lacks a call, an operator of apply or an option, or computes by other conventions
+// than the twin, may leave an invariant unasked by that.
+bool partial(const EngineSource& engine) {
+  std::string why;
+  const std::optional<EngineSource> twin = find_engine("twin", &why);
+  if (!twin) return false;
+  const Description& all = twin->description;
+  Description d = engine.description;
+  d.dialect.name = all.dialect.name;
+  return !calls_lacked(d).empty() || d.apply != all.apply || d.options != all.options ||
+         !(d.dialect == all.dialect) || d.contract.recurrence != all.contract.recurrence ||
+         d.contract.activation_bits != all.contract.activation_bits;
+}
 
 void find_never_applied(const Plan& plan, CheckReport& report) {
   const size_t engines = plan.judging.engines.size();

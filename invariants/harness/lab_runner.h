@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class Runner {
   std::map<int64_t, std::vector<float>> outputs_;    // kept by out_id
   std::map<int64_t, uint64_t> snapshots_;
   std::map<int64_t, gdn_buffer> buffers_;
+  std::set<int64_t> released_;  // of those
   std::unique_ptr<RecurrentSession> recurrence_;
   // Of apply, dequant and recurrent among the calls of a layer, by subject.
   const Case& case_beside(const Call& call);

@@ -120,11 +120,16 @@ void Runner::call_buffer(const Call& call) {
     gdn_buffer created = unwritten;
     now_->status = api.buffer_create(engine_.handle(), bytes, &created);
     wrote_nothing_where_refused(created == unwritten, "the buffer's name");
-    if (now_->ok()) buffers_[which] = created;
+    if (!now_->ok()) return;
+    // The engine may give a name again that it was given back: the older buffer is then nobody's.
+    std::erase_if(buffers_, [created](const auto& old) { return old.second == created; });
+    buffers_[which] = created;
+    released_.erase(which);
     return;
   }
   if (call.kind == CallKind::buffer_release) {
     now_->status = api.buffer_release(engine_.handle(), buffer);
+    if (now_->ok()) released_.insert(which);
     return;
   }
   if (bytes > uint64_t{elements_max}) {
@@ -246,6 +251,8 @@ void Runner::recurrent(const Call& call, int64_t first_token) {
     return;
   }
   if (!recurrence_) {
+    // Its own buffers may get the names of those that were given back.
+    for (const int64_t name : released_) buffers_.erase(name);
     recurrence_ = std::make_unique<RecurrentSession>(
         engine_, recurrent_inputs(c, numbers_beside(call)), c.pool);
     now_->status = recurrence_->start();

@@ -268,8 +268,11 @@ std::vector<Call> calls_that_hold_memory(const Case& c, const Lab& lab) {
       asked(K::buffer_release),
       asked(K::step, {{A::layer, last}, {A::first_token, 0}}),
   };
+  const bool unloads = is_served(c, lab, asked(K::unload_layer));
   for (const Call& call : later) {
-    if (!is_served(c, lab, call)) continue;
+    // Only what was unloaded can be loaded again.
+    const bool loads_again = call.kind == K::load_layer_f32;
+    if (!is_served(c, lab, call) || (loads_again && !unloads)) continue;
     calls.push_back(call);
     const bool feeds = call.kind == K::step || call.kind == K::run || call.kind == K::forward;
     if (feeds || call.kind == K::rollback) calls.back().reads = {Tensor::S, Tensor::HIST};
