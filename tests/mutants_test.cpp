@@ -106,19 +106,20 @@ std::vector<std::string> pasted_column(const std::string& table, const std::stri
   return column;
 }
 
-TEST(Catalogue, ThatIsPastedIntoTheReadmeIsThisOne) {
-  std::vector<std::string> invariants, kills;
-  for (const Invariant& invariant : registry()) {
-    invariants.push_back(invariant.name);
-    std::string all;
-    for (const std::string& mutant : invariant.claim.kills)
-      all += (all.empty() ? "" : " ") + mutant;
-    kills.push_back(all);
+// What is new may be missing from the tables, so that an invariant or a mutant needs no other edit;
+// what is gone or renamed may not stand there.
+TEST(Catalogue, ThatIsPastedIntoTheReadmeNamesNothingThatIsGone) {
+  const std::vector<std::string> mutants = mutant_names();
+  const std::vector<std::string> invariants = pasted_column("no.", "invariant");
+  const std::vector<std::string> fallen = pasted_column("mutant", "mutant");
+  const char* again = " is gone; run: deltaproof matrix --summary invariants/README.md";
+  EXPECT_GE(invariants.size(), 40U);
+  EXPECT_GE(fallen.size(), 40U);
+  for (const std::string& name : invariants)
+    EXPECT_NE(invariant_named(name), nullptr) << name << again;
+  for (const std::string& name : fallen) {
+    EXPECT_TRUE(std::find(mutants.begin(), mutants.end(), name) != mutants.end()) << name << again;
   }
-  const char* again = "stale; run: deltaproof matrix --summary invariants/README.md";
-  EXPECT_EQ(pasted_column("no.", "invariant"), invariants) << again;
-  EXPECT_EQ(pasted_column("no.", "kills"), kills) << again;
-  EXPECT_EQ(pasted_column("mutant", "mutant"), mutant_names()) << again;
 }
 
 }  // namespace
