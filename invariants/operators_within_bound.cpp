@@ -155,6 +155,7 @@ const Registered self{{.claim = "each operator is within its bound on the engine
                                  "row_reads_neighbour",
                                  "softplus_blends_both_branches",
                                  "softplus_without_threshold",
+                                 "state_index_of_16_bits",
                                  "state_read_transposed",
                                  "tile_rows_swapped"}}};
 

@@ -31,7 +31,11 @@ std::vector<Story> stories(const Case& c) {
           {"dropped by an unload", unloaded},
           {"dropped by an import", {taken, asked(K::state_export), asked(K::state_import)}},
           {"later than the one that was rolled back to",
-           {asked(K::snapshot, {{A::id, 1}}), taken, asked(K::rollback, {{A::id, 1}})}}};
+           {asked(K::snapshot, {{A::id, 1}}), taken, asked(K::rollback, {{A::id, 1}})}},
+          // The one that is taken now is another one, and not called as that was.
+          {"later than the one that was rolled back to, and another taken since",
+           {asked(K::snapshot, {{A::id, 1}}), taken, asked(K::rollback, {{A::id, 1}}),
+            asked(K::snapshot, {{A::id, 2}})}}};
 }
 
 // One snapshot is kept, two are taken: the first is gone and the second is not.
@@ -75,7 +79,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "what is not held cannot be rolled back to",
                        .applies = applies,
                        .check = check,
-                       .kills = {"rollback_to_nothing_zeroes", "rollback_keeps_later_snapshots"},
+                       .kills = {"rollback_to_nothing_zeroes", "rollback_keeps_later_snapshots",
+                                 "snapshot_names_given_again"},
                        .one_in = 4}};
 
 }  // namespace

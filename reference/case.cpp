@@ -28,7 +28,7 @@ constexpr int64_t number_max = int64_t{1} << 62;
 
 // In the order of Argument.
 constexpr std::array<ArgumentRule, argument_count> rules = {{
-    {Argument::layer, "layer", 0, -1000, 1'000'000},
+    {Argument::layer, "layer", 0, -1000, number_max},
     {Argument::read_layer, "read_layer", -1, -1, 1'000'000},
     {Argument::weights, "weights", -1, -1, 1'000'000},
     {Argument::first_token, "first_token", -1, -1, elements_max},

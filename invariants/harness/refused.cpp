@@ -13,6 +13,8 @@ using K = CallKind;
 
 // No snapshot, key or buffer of a case is called this.
 constexpr int64_t nobody = 999'983;
+// Layer 0, where a number is cut to 32 bits.
+constexpr int64_t cut_to_zero = int64_t{1} << 32;
 // More bytes, or rows, than any machine has.
 constexpr int64_t too_many = int64_t{1} << 60;
 
@@ -22,7 +24,7 @@ std::vector<WrongCall> wrong_layers(const Case& c) {
   for (const K kind : {K::load_layer_f32, K::unload_layer, K::step, K::run, K::read,
                        K::state_export, K::state_import, K::reset, K::snapshot, K::bind_q4}) {
     const bool takes_all = kind == K::reset || kind == K::snapshot;
-    for (const int64_t layer : {beyond, takes_all ? int64_t{-2} : int64_t{-1}}) {
+    for (const int64_t layer : {beyond, cut_to_zero, takes_all ? int64_t{-2} : int64_t{-1}}) {
       Call call = asked(kind, {{A::layer, layer}});
       if (kind == K::step || kind == K::run) call.given[A::first_token] = 0;
       // The keys of layer 0, which are right.
