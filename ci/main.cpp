@@ -2,6 +2,7 @@
 // not, which operator is wrong?
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <system_error>
 
 #include "ci/commands.h"
 #include "ci/exit_status.h"
@@ -149,6 +150,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "deltaproof: %s\n", error.what());
+    return gdn::exit_infrastructure;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "deltaproof: internal error: %s\n", error.what());
     return gdn::exit_internal;

@@ -16,6 +16,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <system_error>
 
 namespace gdn {
 namespace {
@@ -39,6 +40,11 @@ ExitStatus threw(const Doing& doing, const char* what) {
 ExitStatus status_of_work(const std::function<ExitStatus(Doing&)>& work, Doing& doing) {
   try {
     return work(doing);
+  } catch (const std::system_error& error) {
+    // Of the machine, unless an engine threw it: standard output on a full disk is one.
+    if (doing.whose() == Whose::engine) return threw(doing, error.what());
+    say(error.what());
+    return exit_infrastructure;
   } catch (const std::exception& error) {
     return threw(doing, error.what());
   } catch (...) {
@@ -71,6 +77,8 @@ ExitStatus status_of_end(int ended, const Doing& doing) {
                     doing.what()));
     return exit_bad_input;
   }
+  // Whoever read standard output has gone, and needs no more.
+  if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGPIPE) return exit_infrastructure;
   say(fmt::format("internal error: {}: {}", doing.what(), how));
   return exit_internal;
 }

@@ -261,5 +261,15 @@ TEST_F(CheckCli, ListIsJsonToo) {
   }
 }
 
+// A report that cannot be written is the machine's fault.
+TEST_F(CheckCli, AFullStandardOutputIsStatus5) {
+  const std::string command =
+      "check --engine twin --cases 3 --invariant operators_within_bound --out " + path("out");
+  const Ran full = run(command, "2>&1 >/dev/full");
+  EXPECT_EQ(full.status, 5);
+  EXPECT_THAT(full.output, Not(HasSubstr("internal")));
+  EXPECT_EQ(run("list mutants", "2>&1 >/dev/full").status, 5);
+}
+
 }  // namespace
 }  // namespace gdn
