@@ -24,13 +24,22 @@ Verdict check(const Case& c, const Lab& lab) {
   const Case watched = c.with_calls(calls);
   const Observation observed = lab.run(watched, {.observe = true});
   const Observation alone = lab.run(watched, {.observe = false});
-  return both(observed.served(), alone.served(), same_bits(observed, alone));
+  const Verdict same = both(observed.served(), alone.served(), same_bits(observed, alone));
+  if (!same.holds()) return same;
+  // What was not stored is not there to be read.
+  const WrongCall unseen{
+      asked(CallKind::read, {{Argument::layer, layer}, {Argument::tensor, rng.range(0, 12)}}),
+      GDN_UNSUPPORTED, "a tensor of an engine that does not observe"};
+  calls.push_back(unseen.call);
+  const Observation blind = lab.run(c.with_calls(calls), {.observe = false});
+  if (blind.calls.empty()) return blind.conduct;
+  return both(same, blind.conduct, refused(blind.calls.back(), unseen));
 }
 
 const Registered self{{.claim = "observing changes nothing",
                        .applies = applies,
                        .check = check,
-                       .kills = {"observe_changes_order"},
+                       .kills = {"observe_changes_order", "unobserved_tensors_are_zeros"},
                        .one_in = 4}};
 
 }  // namespace
