@@ -242,6 +242,7 @@ Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract&
     const CallLife& now = life.calls[i];
     CallExpectation& call = want.calls.emplace_back();
     call.refused = now.refused;
+    call.is_huge = now.is_huge;
     const CallKind kind = c.calls[i].kind;
     const bool beside = kind == CallKind::apply || kind == CallKind::dequant;
     if (beside && !now.refused) call.arrays = expect_beside(c, c.calls[i], contract);

@@ -26,7 +26,9 @@ class Runner {
   // Of the allocations that the engine asks for during the call, the nth is refused; 0: none.
   const CallObserved& next(const Call& call, uint64_t refuse_nth = 0);
   // What is read between the calls, and what a later call finds under its h_id.
-  TokenTensors read_tensors(int64_t layer, const std::set<Tensor>& tensors);
+  // Those of a token are left out where `may_lack_token` and there is none.
+  TokenTensors read_tensors(int64_t layer, const std::set<Tensor>& tensors,
+                            bool may_lack_token = false);
   void give(int64_t id, std::vector<float> rows) { outputs_[id] = std::move(rows); }
   const Verdict& conduct() const { return seen_.conduct; }
   Observation finish() &&;

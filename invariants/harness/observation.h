@@ -47,7 +47,8 @@ Verdict same_bits(const std::string& where, const CallObserved& got, const CallO
 Verdict same_bits(const Observation& got, const Observation& want);
 
 struct CallExpectation {
-  bool refused = false;                   // an error with its reason is what is right
+  bool is_huge = false;  // asks for so much memory that a refusal for want of it is right as well
+  bool refused = false;  // an error with its reason is what is right
   std::vector<TokenExpectation> tokens;   // of step, run: every tensor of each token
   TokenExpectation reads;                 // what is read back after the call
   std::map<std::string, Bounded> arrays;  // of apply, dequant, recurrent
