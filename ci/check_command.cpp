@@ -12,6 +12,7 @@
 #include "ci/check_report.h"
 #include "ci/commands.h"
 #include "ci/files.h"
+#include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/supervised.h"
 #include "invariants/harness/record.h"
@@ -21,7 +22,7 @@ namespace gdn {
 namespace {
 
 // Of fewer, drawn without the corpus, no mix can promise that each invariant applies.
-constexpr int64_t few_cases = 200;
+constexpr int64_t few_cases = 1000;
 // Saved for each invariant on each engine; the others are counted.
 constexpr size_t saved_max = 3;
 
@@ -264,6 +265,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
     if (!why.empty()) return refuse(why, exit_infrastructure);
   }
 
+  end_early_on_signals();
   CheckReport report;
   Collected collected(plan, report);
   const Clock::time_point start = Clock::now();
@@ -273,7 +275,9 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
     Progress progress;
     judged = judge(
         plan.judging, cases,
-        [&](size_t) { return command.seconds > 0 && seconds_since(start) >= command.seconds; },
+        [&](size_t) {
+          return asked_to_end() || (command.seconds > 0 && seconds_since(start) >= command.seconds);
+        },
         [&](size_t index, const std::vector<Answer>& verdicts) {
           collected.take(index, verdicts);
           progress.show(index + 1, cases, collected.wrong());
@@ -284,6 +288,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   report.command = command_of(command, plan);
   report.version = version_text();
   report.smoke = command.smoke;
+  report.interrupted = asked_to_end();
   report.seed = plan.seed;
   for (const EngineSource& engine : plan.judging.engines) {
     const int64_t one_in = command.smoke ? smoke_one_in(engine.name) : 1;
@@ -291,8 +296,8 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
     if (one_in > 1) report.engines.back() += fmt::format(" (one pair in {})", one_in);
   }
   report.absent = plan.engines.absent;
-  report.few_cases = !command.smoke && command.invariants.empty() && report.corpus == 0 &&
-                     report.drawn < few_cases;
+  report.few_cases = report.interrupted || (!command.smoke && command.invariants.empty() &&
+                                            report.corpus == 0 && report.drawn < few_cases);
   find_never_applied(plan, report);
   ExitStatus written = save_failures(command, plan, collected, report);
   fmt::print("{}", as_text(report));
@@ -303,6 +308,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   };
   write(command.json, as_json(report));
   write(command.markdown, as_markdown(report));
+  if (asked_to_end()) written = combined(written, exit_infrastructure);
   return combined(status_of(report), written);
 }
 

@@ -50,6 +50,7 @@ std::string as_json(const CheckReport& report) {
                              {"deltaproof", report.version},
                              {"command", report.command},
                              {"status", status_of(report)},
+                             {"interrupted", report.interrupted},
                              {"seed", std::to_string(report.seed)},
                              {"drawn_cases", report.drawn},
                              {"corpus_cases", report.corpus},

@@ -45,6 +45,7 @@ std::string command_of(const CheckCommand& command, const Plan& plan) {
     text += " --engine " + shell_word(engine.name);
   }
   if (!command.corpus.empty()) text += " --corpus " + shell_word(command.corpus);
+  if (command.out != CheckCommand{}.out) text += " --out " + shell_word(command.out);
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "ci/case_files.h"
 #include "ci/table.h"
 
@@ -72,11 +74,29 @@ std::string what_was_judged(const CheckReport& report) {
                      fmt::join(report.engines, ", "));
 }
 
+// Invariants that were not asked for one reason, on one line.
+std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const std::string& line : report.not_asked) {
+    const size_t colon = line.find(": ");
+    const std::string reason = line.substr(colon + 2);
+    auto at = std::find_if(reasons.begin(), reasons.end(),
+                           [&](const auto& entry) { return entry.first == reason; });
+    if (at == reasons.end()) at = reasons.insert(at, {reason, {}});
+    at->second.push_back(line.substr(0, colon));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [reason, names] : reasons) {
+    lines.push_back(fmt::format("not asked, {}: {}", reason, fmt::join(names, " ")));
+  }
+  return lines;
+}
+
 // A line each for what a reader must not overlook, worst last.
 std::vector<std::string> remarks(const CheckReport& report) {
   std::vector<std::string> lines;
   for (const std::string& engine : report.absent) lines.push_back("not available: " + engine);
-  for (const std::string& line : report.not_asked) lines.push_back("not asked: " + line);
+  for (std::string& line : not_asked_by_reason(report)) lines.push_back(std::move(line));
   if (report.drawn_verdicts > 0) {
     const bool many = undecided_percent(report) > undecided_percent_max;
     lines.push_back(fmt::format(
@@ -84,6 +104,7 @@ std::vector<std::string> remarks(const CheckReport& report) {
         report.drawn_undecided, report.drawn_verdicts, undecided_percent(report),
         many ? fmt::format(", expected at most {} %", undecided_percent_max) : ""));
   }
+  if (report.interrupted) lines.push_back("interrupted: what was judged until then is here");
   for (const std::string& name : report.never_applied) {
     lines.push_back(
         fmt::format("{}: {} never applied, although every engine that it needs is here{}",

@@ -36,6 +36,7 @@ struct SavedFailure {
 struct CheckReport {
   std::string command, version;
   bool smoke = false;
+  bool interrupted = false;  // a signal ended it before its last case
   uint64_t seed = 0;
   size_t drawn = 0, corpus = 0;
   std::vector<std::string> engines, absent;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "ci/interrupt.h"
 #include "ci/processes.h"
 #include "invariants/harness/shrink.h"
 
@@ -192,6 +193,8 @@ void make_small(const Judging& judging, std::vector<Failing>& failing) {
   // A neighbour that crashes is not what is looked for; the case stays as it was found.
   work.crashed = [](size_t, size_t, const std::string&) {};
   work.done = [](size_t) {};
+  // What was found is worth more than that it is small, to one who wants to go.
+  work.stop = [](size_t) { return asked_to_end(); };
   share_out(judging.processes, work);
 }
 

@@ -55,7 +55,10 @@ ExitStatus find_mutants(const MatrixCommand& command, std::vector<EngineSource>&
   for (size_t i = 0; command.mutants.empty() && i < gdn_mutant_count(); ++i) {
     names.emplace_back(gdn_mutant_at(i)->name);
   }
-  for (const std::string& name : names) {
+  // Also as an engine is named.
+  constexpr std::string_view prefix = "mutant:";
+  for (std::string& name : names) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
     std::string why;
     std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
     if (!engine) return refuse("--mutant: " + why, exit_bad_input);

@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "ci/interrupt.h"
+
 namespace gdn {
 namespace {
 
@@ -87,6 +89,7 @@ pid_t fork_child() {
   if (child < 0) no_process("fork");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    leave_signals_to_parent();
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
   }

@@ -18,6 +18,8 @@
 #include <new>
 #include <system_error>
 
+#include "ci/interrupt.h"
+
 namespace gdn {
 namespace {
 
@@ -107,10 +109,12 @@ ExitStatus supervised(const std::function<ExitStatus(Doing&)>& work) {
   const pid_t child = fork();
   if (child < 0) return no_child("fork");
   if (child == 0) be_the_child(work, *doing);
+  pass_signals_to(child);
   int ended = 0;
   while (waitpid(child, &ended, 0) < 0) {
     if (errno != EINTR) return no_child("waitpid");
   }
+  if (WIFSIGNALED(ended)) end_by_passed_signal(WTERMSIG(ended));
   return status_of_end(ended, *doing);
 }
 

@@ -184,7 +184,7 @@ TEST_F(CheckCli, WhatAPartialEngineLacksIsNoError) {
                         "/example_plugin.so --invariant dequant_is_exact --invariant "
                         "layer_within_bound");
   EXPECT_EQ(ran.status, 0) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("not asked: layer_within_bound: no engine serves"));
+  EXPECT_THAT(ran.output, HasSubstr("no engine serves what it asks for: layer_within_bound"));
 }
 
 TEST_F(CheckCli, ACrashIsStatus4AndTheRunGoesOn) {
@@ -269,6 +269,28 @@ TEST_F(CheckCli, AFullStandardOutputIsStatus5) {
   EXPECT_EQ(full.status, 5);
   EXPECT_THAT(full.output, Not(HasSubstr("internal")));
   EXPECT_EQ(run("list mutants", "2>&1 >/dev/full").status, 5);
+}
+
+// More cases than anyone waits for: what was found until the signal is kept.
+TEST_F(CheckCli, AnInterruptedRunKeepsWhatItHas) {
+  const std::string command =
+      std::string("timeout --preserve-status -s INT 3 ") + DELTAPROOF +
+      " check --engine mutant:error_before_decay --invariant operators_within_bound " +
+      "--cases 1000000000 --jobs 2 --json " + path("check.json") + " --out " + path("out");
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  std::array<char, 4096> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    output.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  ASSERT_TRUE(WIFEXITED(status)) << output;
+  EXPECT_EQ(WEXITSTATUS(status), 1) << output;
+  EXPECT_THAT(output, HasSubstr("interrupted"));
+  EXPECT_THAT(output, HasSubstr("replay: "));
+  EXPECT_TRUE(nlohmann::json::parse(content("check.json")).at("interrupted"));
+  EXPECT_NE(content("out/failures.jsonl"), "");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Subject draw_subject(Rng& rng, Size size) {
   }
   if (of_100 <= 40) return Subject::layer;
   if (of_100 <= 53) return Subject::recurrent;
-  if (of_100 <= 54) return Subject::dequant;
+  if (of_100 <= 55) return Subject::dequant;
   return static_cast<Subject>(
       rng.range(static_cast<int64_t>(Subject::in_proj), static_cast<int64_t>(Subject::out_proj)));
 }

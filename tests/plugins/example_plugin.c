@@ -204,6 +204,16 @@ static float* at(engine* e, const gdn_view* v, int64_t i, int64_t j, int64_t k, 
          l * v->stride[3];
 }
 
+/* Of the views that are there: a format that recurrent allows and this engine does not serve. */
+static int is_16_bit(const gdn_recurrent_args* a) {
+  const gdn_view* views[] = {&a->q, &a->k, &a->v, &a->g, &a->beta, &a->o, &a->state};
+  for (size_t i = 0; i < sizeof views / sizeof *views; ++i) {
+    const gdn_format format = views[i]->format;
+    if (views[i]->buffer && (format == GDN_BF16 || format == GDN_F16)) return 1;
+  }
+  return 0;
+}
+
 static gdn_status check(engine* e, const gdn_recurrent_args* a) {
   const int64_t T = a->num_tokens, kh = a->num_k_heads, vh = a->num_v_heads;
   if (T < 0 || T > 1 << 20 || !is_count(kh) || !is_count(a->head_k_dim) || !is_count(vh) ||
@@ -216,6 +226,7 @@ static gdn_status check(engine* e, const gdn_recurrent_args* a) {
     return refuse(e, GDN_UNSUPPORTED,
                   "one sequence in slot 0, state [kd][vd], grouped heads, log g, no norm");
   }
+  if (is_16_bit(a)) return refuse(e, GDN_UNSUPPORTED, "float32 only");
   const int64_t of_k[] = {T, kh, a->head_k_dim}, of_v[] = {T, vh, a->head_v_dim};
   const int64_t of_state[] = {a->num_slots, vh, a->head_k_dim, a->head_v_dim};
   if (!lies_inside(e, &a->state, 4, of_state) ||
