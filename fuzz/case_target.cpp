@@ -1,0 +1,124 @@
+// The entry points that libFuzzer and fuzz/replay_main.cpp call, for targets on cases.
+#include "fuzz/case_target.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "fuzz/mutate.h"
+#include "invariants/harness/invariant.h"
+
+namespace gdn {
+namespace {
+
+struct Judges {
+  std::vector<std::unique_ptr<Lab>> labs;
+  std::vector<const Invariant*> invariants;
+};
+
+[[noreturn]] void stop(const std::string& why) {
+  std::fprintf(stderr, "%s\n", why.c_str());
+  std::abort();
+}
+
+Judges& judges() {
+  static Judges all;
+  return all;
+}
+
+void prepare(const std::vector<std::string>& engines) {
+  for (const std::string& name : engines) {
+    std::string why;
+    std::optional<EngineSource> engine = find_engine(name, &why);
+    if (!engine) stop(why);
+    judges().labs.push_back(std::make_unique<Lab>(*std::move(engine)));
+  }
+  for (const Invariant& invariant : registry()) {
+    const auto& wanted = this_target.invariants;
+    const bool asked =
+        wanted.empty() || std::find(wanted.begin(), wanted.end(), invariant.name) != wanted.end();
+    if (asked) judges().invariants.push_back(&invariant);
+  }
+  if (judges().invariants.empty()) stop("no invariant is of a name that the target asks for");
+}
+
+std::optional<Case> read(const uint8_t* data, size_t size) {
+  std::string why;
+  std::optional<Case> c =
+      parse_case(std::string_view(reinterpret_cast<const char*>(data), size), &why);
+  if (!c || !why_invalid(*c).empty() || !this_target.serves(*c)) return std::nullopt;
+  return c;
+}
+
+void ask_all(const Case& c) {
+  for (const auto& lab : judges().labs) {
+    for (const Invariant* invariant : judges().invariants) {
+      if (!asked(*invariant, c)) continue;
+      const Verdict verdict = check(*invariant, c, *lab);
+      if (verdict.outcome != Outcome::fails && verdict.outcome != Outcome::engine_error) continue;
+      stop(invariant->name + ": " + std::string(name_of(verdict.outcome)) + " on " + lab->engine() +
+           ": " + verdict.detail + "\n" + print(c) +
+           "replay: save this text as FILE.case, then: deltaproof replay FILE.case --invariant " +
+           invariant->name + " --engine " + lab->engine());
+    }
+  }
+}
+
+// Text that does not fit its buffer is no use: the input stays as it was.
+size_t write(const Case& c, uint8_t* data, size_t size, size_t size_max) {
+  const std::string text = print(c);
+  if (text.size() > size_max) return size;
+  std::memcpy(data, text.data(), text.size());
+  return text.size();
+}
+
+bool serves(const Case& c) { return this_target.serves(c); }
+
+}  // namespace
+}  // namespace gdn
+
+// Options of our own begin with two dashes; libFuzzer leaves those alone.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  constexpr std::string_view option = "--engine=";
+  std::vector<std::string> engines;
+  for (int i = 1; i < *argc; ++i) {
+    const std::string_view argument = (*argv)[i];
+    if (argument.starts_with(option)) engines.emplace_back(argument.substr(option.size()));
+  }
+  if (engines.empty()) {
+    engines.assign(gdn::this_target.engines.begin(), gdn::this_target.engines.end());
+  }
+  gdn::prepare(engines);
+  return 0;
+}
+
+// -1 keeps an input that is no case of the target out of the corpus.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::optional<gdn::Case> c = gdn::read(data, size);
+  if (!c) return -1;
+  gdn::ask_all(*c);
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t size_max,
+                                          unsigned seed) {
+  gdn::Rng rng{seed};
+  const std::optional<gdn::Case> c = gdn::read(data, size);
+  // Once in a while a new case, so that a search is not bound to where it began.
+  const bool anew = !c || rng.range(0, 63) == 0;
+  return gdn::write(anew ? gdn::this_target.draw(rng) : gdn::mutated(*c, rng, gdn::serves), data,
+                    size, size_max);
+}
+
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* one, size_t one_size,
+                                            const uint8_t* other, size_t other_size, uint8_t* out,
+                                            size_t out_max, unsigned seed) {
+  gdn::Rng rng{seed};
+  const std::optional<gdn::Case> first = gdn::read(one, one_size);
+  const std::optional<gdn::Case> second = gdn::read(other, other_size);
+  if (!first || !second) return 0;
+  return gdn::write(gdn::crossed(*first, *second, rng, gdn::serves), out, 0, out_max);
+}

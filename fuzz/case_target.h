@@ -1,0 +1,26 @@
+// What the fuzz targets on cases share: an input is the text of a case, changed field by field, so
+// that an input which crashes is a .case file that people read and `deltaproof replay` takes.
+// A target is a file that defines `this_target`; linked with libFuzzer it searches, linked with
+// fuzz/replay_main.cpp it runs the files and folders that it is given.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "reference/case.h"
+#include "reference/rng.h"
+
+namespace gdn {
+
+struct CaseTarget {
+  std::string_view about;                 // one line
+  bool (*serves)(const Case&);            // the cases that it searches among
+  Case (*draw)(Rng&);                     // one to begin from
+  std::vector<std::string_view> engines;  // whom it judges, unless --engine=NAME names another
+  // The invariants that it asks; none: all. One of one_in n is asked about one input in n.
+  std::vector<std::string_view> invariants = {};
+};
+
+extern const CaseTarget this_target;
+
+}  // namespace gdn

@@ -1,0 +1,32 @@
+// Layer and operator shapes, and what goes into them, against the reference.
+#include "fuzz/case_target.h"
+#include "invariants/harness/regimes.h"
+
+namespace gdn {
+namespace {
+
+// Small enough for a thousand inputs a second and large enough for two warps, two tiles and a
+// chunk boundary.
+bool serves(const Case& c) {
+  const Shape& s = c.shape;
+  const bool small = s.hidden_size <= 96 && s.conv_dim() <= 256 && s.state_count() <= 4096 &&
+                     s.num_layers <= 2 && s.conv_kernel <= 6 && c.tokens <= 66 &&
+                     c.rows * c.cols <= 4096 && c.calls.size() <= 16 && c.pool.slots <= 4 &&
+                     c.pool.offset <= 64 && c.pool.gap <= 64;
+  return small && c.tokens * (s.state_count() + s.conv_dim() * s.hidden_size) <= int64_t{1} << 18;
+}
+
+Case draw_served(Rng& rng) {
+  Case c = draw(rng);
+  while (!serves(c)) c = draw(rng);
+  return c;
+}
+
+}  // namespace
+
+const CaseTarget this_target{.about = "shapes of layers and operators, and their inputs",
+                             .serves = serves,
+                             .draw = draw_served,
+                             .engines = {"twin", "simt"}};
+
+}  // namespace gdn

@@ -1,0 +1,283 @@
+// Changes by theme: dimensions, recipe, dialect, calls, numbers. Each draws until it is happy or
+// gives up; the one in charge is drawn anew for every try.
+#include "fuzz/mutate.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+
+namespace gdn {
+namespace {
+
+template <class List>
+auto& one_of(List&& list, Rng& rng) {
+  return *std::next(std::begin(list), static_cast<std::ptrdiff_t>(
+                                          rng.range(0, static_cast<int64_t>(std::size(list)) - 1)));
+}
+
+// Edges of blocks, warps and chunks, and what lies beside them.
+constexpr int64_t telling_counts[] = {1,  2,  3,  4,  5,  7,  8,  12, 16,
+                                      17, 31, 32, 33, 63, 64, 65, 96, 128};
+constexpr int64_t telling_values[] = {-1000, -2, -1, 0,  1,  2,  3,  4,   7,
+                                      8,     15, 16, 20, 31, 32, 64, 1000};
+// Zeros, ones, the smallest and the largest of each kind, infinities, NaNs; thresholds of the
+// gates.
+constexpr uint32_t telling_bits[] = {
+    0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x00000001, 0x80000001, 0x007FFFFF,
+    0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000,
+    0x41A00000, 0x41A00001, 0xC1A00000, 0xC1A00001, 0x42B17218, 0xC2AEAC50, 0xC2D00000};
+
+int64_t near(int64_t value, Rng& rng) {
+  switch (rng.range(0, 4)) {
+    case 0:
+      return value + 1;
+    case 1:
+      return value - 1;
+    case 2:
+      return value > std::numeric_limits<int64_t>::max() / 2 ? value : 2 * value;
+    case 3:
+      return value / 2;
+    default:
+      return one_of(telling_counts, rng);
+  }
+}
+
+void change_dimension(Case& c, Rng& rng) {
+  static constexpr std::array<int64_t Shape::*, 7> dimensions = {
+      &Shape::hidden_size, &Shape::num_k_heads, &Shape::head_k_dim, &Shape::num_v_heads,
+      &Shape::head_v_dim,  &Shape::conv_kernel, &Shape::num_layers};
+  const bool has_matrix = c.rows > 0;
+  const int64_t which = rng.range(0, has_matrix ? 9 : 7);
+  if (which == 7) {
+    c.tokens = near(c.tokens, rng);
+  } else if (which > 7) {
+    int64_t& dimension = which == 8 ? c.rows : c.cols;
+    // Whole tiles, most of the time: anything else is invalid where weights have 4 bits.
+    const int64_t unit = rng.range(0, 3) == 0 ? 1 : (which == 8 ? 4 : 32);
+    dimension = unit * std::max<int64_t>(1, near(dimension / unit, rng));
+  } else {
+    int64_t& dimension = c.shape.*dimensions[static_cast<size_t>(which)];
+    dimension = near(dimension, rng);
+    // The two head counts go together.
+    if (which == 1) c.shape.num_v_heads = c.shape.num_k_heads * rng.range(1, 3);
+  }
+  c.numbers.clear();
+}
+
+void change_recipe(Case& c, Rng& rng) {
+  const Knob& knob = one_of(knobs(), rng);
+  int64_t& value = c.recipe.*knob.member;
+  switch (rng.range(0, 3)) {
+    case 0:
+      value = knob.low;
+      break;
+    case 1:
+      value = knob.high;
+      break;
+    case 2:
+      value = rng.range(knob.low, knob.high);
+      break;
+    default:
+      value = near(value, rng);
+  }
+  value = std::clamp(value, knob.low, knob.high);
+}
+
+void change_dialect(Case& c, Rng& rng) {
+  const std::string_view dimension = one_of(dialect_dimensions(), rng);
+  const std::span<const std::string_view> values = dimension_values(dimension);
+  if (!values.empty()) set_dimension(c.dialect, dimension, one_of(values, rng));
+}
+
+Call drawn_call(Rng& rng) {
+  Call call;
+  call.kind = static_cast<CallKind>(rng.range(0, call_kind_count - 1));
+  for (int i = 0; i < argument_count; ++i) {
+    const auto argument = static_cast<Argument>(i);
+    if (!takes(call.kind, argument) || rng.range(0, 2) != 0) continue;
+    const ArgumentRule& rule = rule_of(argument);
+    call.given[argument] = std::clamp(one_of(telling_values, rng), rule.low, rule.high);
+  }
+  if (rng.range(0, 2) == 0) call.reads.insert(static_cast<Tensor>(rng.range(0, tensor_count - 1)));
+  return call;
+}
+
+void change_argument(Call& call, Rng& rng) {
+  const auto argument = static_cast<Argument>(rng.range(0, argument_count - 1));
+  if (!takes(call.kind, argument)) return;
+  const ArgumentRule& rule = rule_of(argument);
+  const int64_t now = call.at(argument);
+  const int64_t value = rng.range(0, 1) == 0 ? near(now, rng) : one_of(telling_values, rng);
+  call.given[argument] = std::clamp(value, rule.low, rule.high);
+}
+
+void change_pointers(Call& call, Rng& rng) {
+  static constexpr std::string_view names[] = {"h",     "out", "norm", "qkv",
+                                               "tiles", "src", "dst",  "id"};
+  const std::string name(one_of(names, rng));
+  if (call.omit.erase(name) == 0) call.omit.insert(name);
+}
+
+void change_reads(Call& call, Rng& rng) {
+  const auto tensor = static_cast<Tensor>(rng.range(0, tensor_count - 1));
+  if (call.reads.erase(tensor) == 0) call.reads.insert(tensor);
+}
+
+void change_calls(Case& c, Rng& rng) {
+  std::vector<Call>& calls = c.calls;
+  if (calls.empty()) calls = setup_calls(c);
+  const auto place = [&] {
+    return static_cast<size_t>(rng.range(0, static_cast<int64_t>(calls.size()) - 1));
+  };
+  const auto at = [&](size_t index) { return calls.begin() + static_cast<std::ptrdiff_t>(index); };
+  const int64_t what = calls.empty() ? 0 : rng.range(0, 7);
+  switch (what) {
+    case 0:
+    case 1:
+      calls.insert(at(calls.empty() ? 0 : place() + 1), drawn_call(rng));
+      return;
+    case 2:
+      calls.erase(at(place()));
+      return;
+    case 3:
+      calls.push_back(calls[place()]);
+      return;
+    case 4:
+      std::swap(calls[place()], calls[place()]);
+      return;
+    case 5:
+      return change_reads(calls[place()], rng);
+    case 6:
+      return change_pointers(calls[place()], rng);
+    default:
+      return change_argument(calls[place()], rng);
+  }
+}
+
+// An array given in full, so that its elements can be changed one by one.
+void spell_out(Case& c, Rng& rng) {
+  std::string why;
+  std::optional<Numbers> numbers = materialise(c, &why);
+  if (!numbers) return;
+  std::map<std::string, std::vector<float>> arrays = std::move(numbers->arrays);
+  if (!numbers->layers.empty()) {
+    const LayerNumbers& layer = numbers->layers.front();
+    arrays = {{"a", layer.a},         {"b", layer.b},       {"conv", layer.conv},
+              {"A_log", layer.A_log}, {"norm", layer.norm}, {"dt_bias", layer.dt_bias}};
+    std::vector<float>& h = arrays["h"];
+    for (const std::vector<float>& row : numbers->h) h.insert(h.end(), row.begin(), row.end());
+  }
+  if (arrays.empty()) return;
+  const auto& [name, values] = one_of(arrays, rng);
+  constexpr size_t readable_count = 256;
+  if (values.empty() || values.size() > readable_count) return;
+  c = c.with_numbers(name, values);
+}
+
+void change_numbers(Case& c, Rng& rng) {
+  if (c.numbers.empty() || rng.range(0, 7) == 0) spell_out(c, rng);
+  if (c.numbers.empty()) return;
+  std::vector<uint32_t>& bits = one_of(c.numbers, rng).second;
+  if (bits.empty()) return;
+  uint32_t& word = one_of(bits, rng);
+  switch (rng.range(0, 3)) {
+    case 0:
+      word ^= uint32_t{1} << rng.range(0, 31);
+      return;
+    case 1:
+      word = one_of(telling_bits, rng);
+      return;
+    case 2:
+      word = static_cast<uint32_t>(rng.next());
+      return;
+    default:
+      word = one_of(bits, rng);
+  }
+}
+
+void change_whole(Case& c, Rng& rng) {
+  switch (rng.range(0, 3)) {
+    case 0:
+      c.seed = rng.next();
+      return;
+    case 1:
+      c.weights = c.weights == Weights::q4 ? Weights::f32 : Weights::q4;
+      return;
+    case 2:
+      c.pool = {rng.range(1, 4), rng.range(0, 9), rng.range(0, 9)};
+      return;
+    default:
+      c.subject = static_cast<Subject>(rng.range(0, 9));
+  }
+  c.rows = c.cols = 0;
+  c.numbers.clear();
+  c.calls.clear();
+  const bool has_matrix = c.subject == Subject::in_proj || c.subject == Subject::out_proj ||
+                          c.subject == Subject::dequant;
+  if (!has_matrix) return;
+  c.rows = 4 * rng.range(1, 4);
+  c.cols = 32 * rng.range(1, 4);
+}
+
+void change(Case& c, Rng& rng) {
+  switch (rng.range(0, 9)) {
+    case 0:
+    case 1:
+      return change_dimension(c, rng);
+    case 2:
+      return change_recipe(c, rng);
+    case 3:
+      return change_dialect(c, rng);
+    case 4:
+    case 5:
+    case 6:
+      return change_calls(c, rng);
+    case 7:
+    case 8:
+      return change_numbers(c, rng);
+    default:
+      return change_whole(c, rng);
+  }
+}
+
+// Few tries, since most changes fit: a target that is about little is asked for more.
+constexpr int tries_max = 16;
+
+}  // namespace
+
+Case mutated(const Case& c, Rng& rng, const Serves& serves) {
+  for (int i = 0; i < tries_max; ++i) {
+    Case other = c;
+    for (int64_t changes = rng.range(1, 3); changes > 0; --changes) change(other, rng);
+    if (why_invalid(other).empty() && serves(other)) return other;
+  }
+  return c;
+}
+
+Case crossed(const Case& c, const Case& other, Rng& rng, const Serves& serves) {
+  for (int i = 0; i < tries_max; ++i) {
+    Case child = c;
+    switch (rng.range(0, 3)) {
+      case 0: {
+        const auto kept = static_cast<size_t>(rng.range(0, static_cast<int64_t>(c.calls.size())));
+        child.calls.resize(kept);
+        child.calls.insert(child.calls.end(), other.calls.begin(), other.calls.end());
+        break;
+      }
+      case 1:
+        child.recipe = other.recipe;
+        break;
+      case 2:
+        child.shape = other.shape;
+        child.numbers = other.numbers;
+        break;
+      default:
+        child.numbers.insert(other.numbers.begin(), other.numbers.end());
+    }
+    if (why_invalid(child).empty() && serves(child)) return child;
+  }
+  return c;
+}
+
+}  // namespace gdn
