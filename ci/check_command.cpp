@@ -63,7 +63,7 @@ class Collected {
   Collected(const Plan& plan, CheckReport& report) : plan_(plan), report_(report) {
     for (const Invariant* invariant : plan.judging.invariants) {
       for (const EngineSource& engine : plan.judging.engines) {
-        report.rows.push_back({invariant->name, engine.name});
+        report.rows.push_back({invariant->name, engine.name, {}, 0});
       }
     }
     for (const std::string& regime : all_regimes()) report.regimes.emplace_back(regime, 0);
@@ -75,12 +75,13 @@ class Collected {
     if (drawn) count_regimes(c);
     for (const Answer& one : judged) {
       CheckRow& row = report_.rows[one.invariant * plan_.judging.engines.size() + one.engine];
-      count(one.verdict, row);
+      row.tally.count(one.verdict.outcome);
       const bool not_served = one.verdict.outcome == Outcome::not_applicable;
       if (drawn && !not_served) {
         ++report_.drawn_verdicts;
         report_.drawn_undecided += one.verdict.outcome == Outcome::undecided;
       }
+      if (!not_served) row.worst_ratio = std::max(row.worst_ratio, one.verdict.worst_ratio);
       if (one.verdict.outcome >= Outcome::engine_error) keep(index, c, one, row);
     }
   }
@@ -96,30 +97,6 @@ class Collected {
     for (auto& [name, cases] : report_.regimes) {
       cases += static_cast<size_t>(std::count(names.begin(), names.end(), name));
     }
-  }
-
-  static void count(const Verdict& verdict, CheckRow& row) {
-    switch (verdict.outcome) {
-      case Outcome::holds:
-        ++row.holds;
-        break;
-      case Outcome::not_applicable:
-        ++row.not_served;
-        return;
-      case Outcome::undecided:
-        ++row.undecided;
-        break;
-      case Outcome::suspicious:
-        ++row.suspicious;
-        break;
-      case Outcome::engine_error:
-        ++row.engine_errors;
-        break;
-      case Outcome::fails:
-        ++row.fails;
-        break;
-    }
-    row.worst_ratio = std::max(row.worst_ratio, verdict.worst_ratio);
   }
 
   void keep(size_t index, const Case& c, const Answer& one, const CheckRow& row) {
@@ -180,8 +157,8 @@ void find_never_applied(const Plan& plan, CheckReport& report) {
     bool for_lack_of_calls = true;
     for (size_t e = 0; e < engines; ++e) {
       const CheckRow& row = report.rows[i * engines + e];
-      applied += row.applied();
-      for_lack_of_calls &= row.not_served > 0 && partial(plan.judging.engines[e]);
+      applied += row.tally.judged();
+      for_lack_of_calls &= row.tally.not_applicable > 0 && partial(plan.judging.engines[e]);
     }
     const std::string why = applied > 0         ? ""
                             : for_lack_of_calls ? "no engine serves what it asks for"

@@ -1,28 +1,25 @@
 // The report of `check` as JSON.
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-
 #include "ci/check_report.h"
+#include "invariants/harness/json_figure.h"
 
 namespace gdn {
 namespace {
 
 using nlohmann::ordered_json;
 
-// JSON has no infinity and no NaN: they are spelled as strings.
-ordered_json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 ordered_json json_of(const CheckRow& row) {
-  return {{"invariant", row.invariant},         {"engine", row.engine},
-          {"applied", row.applied()},           {"holds", row.holds},
-          {"undecided", row.undecided},         {"suspicious", row.suspicious},
-          {"engine_errors", row.engine_errors}, {"fails", row.fails},
-          {"not_served", row.not_served},       {"worst_ratio", number(row.worst_ratio)}};
+  return {{"invariant", row.invariant},
+          {"engine", row.engine},
+          {"applied", row.tally.judged()},
+          {"holds", row.tally.holds},
+          {"undecided", row.tally.undecided},
+          {"suspicious", row.tally.suspicious},
+          {"engine_errors", row.tally.engine_errors},
+          {"fails", row.tally.fails},
+          {"not_served", row.tally.not_applicable},
+          {"worst_ratio", json_figure(row.worst_ratio)}};
 }
 
 ordered_json json_of(const SavedFailure& failure) {

@@ -13,7 +13,7 @@ namespace gdn {
 namespace {
 
 std::string ratio(const CheckRow& row) {
-  return row.applied() == 0 ? "-" : fmt::format("{:.3g}", row.worst_ratio);
+  return row.tally.judged() == 0 ? "-" : fmt::format("{:.3g}", row.worst_ratio);
 }
 
 TextTable table_of_rows(const CheckReport& report) {
@@ -23,10 +23,10 @@ TextTable table_of_rows(const CheckReport& report) {
   // Zeros are left out, so that what is there stands out.
   const auto count = [](size_t n) { return n == 0 ? "" : fmt::format("{}", n); };
   for (const CheckRow& row : report.rows) {
-    table.rows.push_back({row.invariant, row.engine, fmt::format("{}", row.applied()),
-                          count(row.holds), count(row.undecided), count(row.suspicious),
-                          count(row.engine_errors), count(row.fails), count(row.not_served),
-                          ratio(row)});
+    table.rows.push_back({row.invariant, row.engine, fmt::format("{}", row.tally.judged()),
+                          count(row.tally.holds), count(row.tally.undecided),
+                          count(row.tally.suspicious), count(row.tally.engine_errors),
+                          count(row.tally.fails), count(row.tally.not_applicable), ratio(row)});
   }
   return table;
 }
@@ -40,32 +40,10 @@ TextTable table_of_regimes(const CheckReport& report) {
   return table;
 }
 
-struct Counts {
-  size_t holds = 0, undecided = 0, suspicious = 0, engine_errors = 0, fails = 0;
-};
-
-Counts counts_of(const CheckReport& report) {
-  Counts counts;
-  for (const CheckRow& row : report.rows) {
-    counts.holds += row.holds;
-    counts.undecided += row.undecided;
-    counts.suspicious += row.suspicious;
-    counts.engine_errors += row.engine_errors;
-    counts.fails += row.fails;
-  }
-  return counts;
-}
-
-std::string counted(const CheckReport& report) {
-  const Counts counts = counts_of(report);
-  std::string text = fmt::format("{} hold, {} fail", counts.holds, counts.fails);
-  const auto add = [&](size_t count, const char* what) {
-    if (count > 0) text += fmt::format(", {} {}", count, what);
-  };
-  add(counts.undecided, "undecided");
-  add(counts.suspicious, "suspicious");
-  add(counts.engine_errors, "engine errors");
-  return text;
+Tally tally_of(const CheckReport& report) {
+  Tally all;
+  for (const CheckRow& row : report.rows) all += row.tally;
+  return all;
 }
 
 std::string what_was_judged(const CheckReport& report) {
@@ -127,14 +105,14 @@ std::vector<std::string> lines_of(const SavedFailure& failure) {
 std::vector<std::string> unsaved(const CheckReport& report) {
   std::vector<std::string> lines;
   for (const CheckRow& row : report.rows) {
-    const size_t wrong = row.fails + row.engine_errors;
+    const size_t wrong = row.tally.fails + row.tally.engine_errors;
     if (wrong == 0) continue;
     size_t saved = 0;
     for (const SavedFailure& failure : report.failures) {
       saved += failure.invariant == row.invariant && failure.engine == row.engine;
     }
     lines.push_back(fmt::format("{} on {}: {} of {} cases, {} saved", row.invariant, row.engine,
-                                wrong, row.applied(), saved));
+                                wrong, row.tally.judged(), saved));
   }
   return lines;
 }
@@ -148,13 +126,11 @@ double undecided_percent(const CheckReport& report) {
 }
 
 ExitStatus status_of(const CheckReport& report) {
-  const Counts counts = counts_of(report);
-  if (counts.fails > 0 || counts.holds == 0) {
-    return counts.fails == 0 && counts.engine_errors > 0 ? exit_engine_failed : exit_fails;
-  }
+  const ExitStatus status = status_of(tally_of(report));
+  if (status == exit_fails) return status;
   if (!report.never_applied.empty() && !report.few_cases) return exit_fails;
   if (report.smoke && undecided_percent(report) > undecided_percent_max) return exit_fails;
-  return counts.engine_errors > 0 ? exit_engine_failed : exit_ok;
+  return status;
 }
 
 std::string as_text(const CheckReport& report) {
@@ -171,15 +147,15 @@ std::string as_text(const CheckReport& report) {
   }
   if (!report.failures.empty()) text += "\n";
   for (const std::string& line : unsaved(report)) text += line + "\n";
-  text += fmt::format("\n{}\nreplay: {}\n", counted(report), report.command);
+  text += fmt::format("\n{}\nreplay: {}\n", as_text(tally_of(report)), report.command);
   return text;
 }
 
 std::string as_markdown(const CheckReport& report) {
   const char* title = status_of(report) == exit_ok ? "nothing fails" : "not all of it holds";
-  std::string text =
-      fmt::format("# deltaproof check: {}\n\n{}, by {}: {}.\n\n    {}\n\n", title,
-                  what_was_judged(report), report.version, counted(report), report.command);
+  std::string text = fmt::format("# deltaproof check: {}\n\n{}, by {}: {}.\n\n    {}\n\n", title,
+                                 what_was_judged(report), report.version, as_text(tally_of(report)),
+                                 report.command);
   for (const std::string& line : remarks(report)) text += "* " + line + "\n";
   for (const std::string& line : unsaved(report)) text += "* " + line + "\n";
   if (!report.failures.empty()) text += "\n## What fails\n";

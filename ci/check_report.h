@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ci/exit_status.h"
+#include "ci/tally.h"
 #include "invariants/harness/invariant.h"
 
 namespace gdn {
@@ -16,11 +17,8 @@ inline constexpr int check_report_version = 1;
 // How one invariant came out on one engine.
 struct CheckRow {
   std::string invariant, engine;
-  size_t holds = 0, undecided = 0, suspicious = 0, engine_errors = 0, fails = 0;
-  size_t not_served = 0;  // it applied, and the engine does not serve what it asks for
+  Tally tally;  // not_applicable: it applied, and the engine does not serve what it asks for
   double worst_ratio = 0;
-
-  size_t applied() const { return holds + undecided + suspicious + engine_errors + fails; }
 };
 
 struct SavedFailure {

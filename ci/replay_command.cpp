@@ -8,6 +8,7 @@
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/supervised.h"
+#include "ci/tally.h"
 
 namespace gdn {
 namespace {
@@ -29,18 +30,8 @@ std::string verdict_line(const Judging& judging, const Answer& one) {
   return line;
 }
 
-struct Counts {
-  size_t holds = 0, fails = 0, engine_errors = 0, applied = 0;
-
-  ExitStatus status() const {
-    if (fails > 0) return exit_fails;
-    if (engine_errors > 0) return exit_engine_failed;
-    return holds > 0 ? exit_ok : exit_fails;
-  }
-};
-
 void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
-          const std::vector<Answer>& judged, Counts& counts) {
+          const std::vector<Answer>& judged, Tally& tally) {
   const std::string own = filed_under(file.path);
   std::vector<Answer> in_order;
   for (const bool first : {true, false}) {
@@ -52,10 +43,7 @@ void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& 
   bool told = false;
   for (const Answer& one : in_order) {
     fmt::print("{}\n", verdict_line(judging, one));
-    counts.holds += one.verdict.holds();
-    counts.fails += one.verdict.outcome == Outcome::fails;
-    counts.engine_errors += one.verdict.outcome == Outcome::engine_error;
-    counts.applied += one.verdict.outcome != Outcome::not_applicable;
+    tally.count(one.verdict.outcome);
     if (one.verdict.outcome < Outcome::engine_error) continue;
     if (!told) fmt::print("\n{}", in_words(file.content));
     told = true;
@@ -91,14 +79,12 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
   judging.engines = engines.engines;
   judging.case_at = [&](size_t index) { return files[index].content; };
   judging.asks = [](size_t, const Case&, const Invariant&, size_t) { return true; };
-  Counts counts;
+  Tally tally;
   judge(judging, files.size(), nullptr, [&](size_t index, const std::vector<Answer>& judged) {
-    tell(command, judging, files[index], judged, counts);
+    tell(command, judging, files[index], judged, tally);
   });
-  fmt::print(
-      "{} hold, {} fail{}\n", counts.holds, counts.fails,
-      counts.engine_errors > 0 ? fmt::format(", {} engine errors", counts.engine_errors) : "");
-  return counts.status();
+  fmt::print("{}\n", as_text(tally));
+  return status_of(tally);
 }
 
 }  // namespace

@@ -89,55 +89,34 @@ std::vector<std::string> remarks(const VerifyReport& report, const std::string& 
   return lines;
 }
 
+// Of what holds, is anything about the engine and not the captures?
+bool engine_holds(const std::vector<VerifyReport>& reports) {
+  for (const VerifyReport& report : reports) {
+    for (const VerifyRow& row : report.rows) {
+      if (row.judgement.verdict.holds() && row.judgement.source == report.engine) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Tally tally_of(const std::vector<VerifyReport>& reports) {
   Tally tally;
   for (const VerifyReport& report : reports) {
-    for (const VerifyRow& row : report.rows) {
-      switch (row.judgement.verdict.outcome) {
-        case Outcome::holds:
-          ++tally.holds;
-          if (row.judgement.source == report.engine) ++tally.engine_holds;
-          break;
-        case Outcome::fails:
-          ++tally.fails;
-          break;
-        case Outcome::suspicious:
-          ++tally.suspicious;
-          break;
-        case Outcome::undecided:
-          ++tally.undecided;
-          break;
-        case Outcome::not_applicable:
-          ++tally.not_applicable;
-          break;
-        case Outcome::engine_error:
-          ++tally.engine_errors;
-          break;
-      }
-    }
+    for (const VerifyRow& row : report.rows) tally.count(row.judgement.verdict.outcome);
   }
   return tally;
 }
 
-std::string as_text(const Tally& tally) {
-  std::string text = fmt::format("{} hold, {} fail", tally.holds, tally.fails);
-  const auto add = [&](size_t count, const char* what) {
-    if (count > 0) text += fmt::format(", {} {}", count, what);
-  };
-  add(tally.suspicious, "suspicious");
-  add(tally.undecided, "undecided");
-  add(tally.not_applicable, "not applicable");
-  add(tally.engine_errors, "engine errors");
-  if (tally.engine_holds == 0) text += "; nothing of the engine was found to hold";
-  return text;
+std::string counted(const std::vector<VerifyReport>& reports) {
+  const std::string text = as_text(tally_of(reports));
+  return engine_holds(reports) ? text : text + "; nothing of the engine was found to hold";
 }
 
-ExitStatus status_of(const Tally& tally) {
-  if (tally.fails > 0) return exit_fails;
-  if (tally.engine_errors > 0) return exit_engine_failed;
-  return tally.engine_holds > 0 ? exit_ok : exit_fails;
+ExitStatus status_of(const std::vector<VerifyReport>& reports) {
+  const ExitStatus status = status_of(tally_of(reports));
+  return status == exit_ok && !engine_holds(reports) ? exit_fails : status;
 }
 
 std::string as_text(const VerifyReport& report, const std::string& command) {
@@ -152,14 +131,13 @@ std::string as_text(const VerifyReport& report, const std::string& command) {
 }
 
 std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts& facts) {
-  const Tally tally = tally_of(reports);
-  const char* title = !facts.complete               ? "the run ended early"
-                      : status_of(tally) == exit_ok ? "nothing fails"
-                                                    : "not all that was judged holds";
+  const char* title = !facts.complete                 ? "the run ended early"
+                      : status_of(reports) == exit_ok ? "nothing fails"
+                                                      : "not all that was judged holds";
   std::string text = fmt::format("# deltaproof: {}\n\n", title);
   text += fmt::format("{}, in {} file{}, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
-                      as_text(tally), reports.size(), reports.size() == 1 ? "" : "s", facts.engine,
-                      facts.seconds, facts.version, facts.command);
+                      counted(reports), reports.size(), reports.size() == 1 ? "" : "s",
+                      facts.engine, facts.seconds, facts.version, facts.command);
   if (!facts.complete) text += fmt::format("\nNot complete: {}.\n", facts.ended);
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
   for (const VerifyReport& report : reports) {

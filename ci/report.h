@@ -6,23 +6,19 @@
 #include <vector>
 
 #include "ci/exit_status.h"
+#include "ci/tally.h"
 #include "invariants/harness/verify.h"
 
 namespace gdn {
 
 inline constexpr int report_version = 1;
 
-// Counts of verdicts, over all rows of all files.
-struct Tally {
-  size_t holds = 0, fails = 0, suspicious = 0, undecided = 0, not_applicable = 0;
-  size_t engine_errors = 0;
-  size_t engine_holds = 0;  // of `holds`, those about the engine and not the captures
-};
+// Over all rows of all files.
 Tally tally_of(const std::vector<VerifyReport>& reports);
-// "12 hold, 0 fail, ...": what is not green is named only where there is some.
-std::string as_text(const Tally& tally);
+// The tally as text, and whether anything of the engine was found to hold.
+std::string counted(const std::vector<VerifyReport>& reports);
 // exit_fails too where nothing of the engine could be judged: what captures hold is no word for it.
-ExitStatus status_of(const Tally& tally);
+ExitStatus status_of(const std::vector<VerifyReport>& reports);
 
 // One file: what it is, one table, and below it a line for each row that does not hold. `command`
 // replays the file.

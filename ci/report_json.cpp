@@ -1,20 +1,13 @@
 // The report of `verify` as JSON.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ci/report.h"
+#include "invariants/harness/json_figure.h"
 
 namespace gdn {
 namespace {
 
 using nlohmann::ordered_json;
-
-// JSON has no infinity and no NaN: they are spelled as strings.
-ordered_json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 ordered_json json_of(const VerifyRow& row) {
   const Judgement& judged = row.judgement;
@@ -25,8 +18,8 @@ ordered_json json_of(const VerifyRow& row) {
           {"tokens", judged.tokens},
           {"elements", judged.verdict.elements},
           {"undecided", judged.verdict.undecided},
-          {"worst_ulp", number(judged.verdict.worst_ulp)},
-          {"worst_ratio", number(judged.verdict.worst_ratio)},
+          {"worst_ulp", json_figure(judged.verdict.worst_ulp)},
+          {"worst_ratio", json_figure(judged.verdict.worst_ratio)},
           {"worst_token", judged.worst_token},
           {"worst_index", judged.verdict.worst_index},
           {"verdict", name_of(judged.verdict.outcome)},
@@ -53,22 +46,23 @@ std::string as_json(const std::vector<VerifyReport>& reports, const RunFacts& fa
   const Tally tally = tally_of(reports);
   ordered_json files = ordered_json::array();
   for (const VerifyReport& report : reports) files.push_back(json_of(report));
-  const ordered_json root = {{"format", "deltaproof-report"},
-                             {"version", report_version},
-                             {"deltaproof", facts.version},
-                             {"command", facts.command},
-                             {"engine", facts.engine},
-                             {"seconds", facts.seconds},
-                             {"complete", facts.complete},
-                             {"ended", facts.ended},
-                             {"status", facts.complete ? ordered_json(status_of(tally)) : nullptr},
-                             {"holds", tally.holds},
-                             {"fails", tally.fails},
-                             {"suspicious", tally.suspicious},
-                             {"undecided", tally.undecided},
-                             {"not_applicable", tally.not_applicable},
-                             {"engine_errors", tally.engine_errors},
-                             {"files", files}};
+  const ordered_json root = {
+      {"format", "deltaproof-report"},
+      {"version", report_version},
+      {"deltaproof", facts.version},
+      {"command", facts.command},
+      {"engine", facts.engine},
+      {"seconds", facts.seconds},
+      {"complete", facts.complete},
+      {"ended", facts.ended},
+      {"status", facts.complete ? ordered_json(status_of(reports)) : nullptr},
+      {"holds", tally.holds},
+      {"fails", tally.fails},
+      {"suspicious", tally.suspicious},
+      {"undecided", tally.undecided},
+      {"not_applicable", tally.not_applicable},
+      {"engine_errors", tally.engine_errors},
+      {"files", files}};
   return root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -177,17 +177,16 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
 
   Run run{command, std::chrono::steady_clock::now(), {}, ""};
   ExitStatus written = judge_files(run, options, now);
-  const Tally tally = tally_of(run.reports);
   const RunFacts facts = run.facts();
   if (!run.reports.empty()) {
-    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", as_text(tally), run.reports.size(),
+    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", counted(run.reports), run.reports.size(),
                run.reports.size() == 1 ? "" : "s", command.engine, facts.seconds);
   }
   if (!command.summary.empty()) {
     written = combined(written, write_summary(command, run.reports, facts));
   }
   if (!run.bad_file.empty()) return refuse(run.bad_file, exit_bad_input);
-  return combined(status_of(tally), written);
+  return combined(status_of(run.reports), written);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct CaseTarget {
   bool (*serves)(const Case&);            // the cases that it searches among
   Case (*draw)(Rng&);                     // one to begin from
   std::vector<std::string_view> engines;  // whom it judges, unless --engine=NAME names another
-  // The invariants that it asks; none: all. One of one_in n is asked about one input in n.
+  // The invariants that it asks about every input; none: all of them, each as often as it says.
   std::vector<std::string_view> invariants = {};
 };
 

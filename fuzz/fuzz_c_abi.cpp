@@ -2,7 +2,6 @@
 // counts, sizes and enumerations; never a wild pointer. Every call returns a status and no engine
 // touches a byte that it was not given.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <list>
 #include <string>
@@ -10,16 +9,11 @@
 #include <vector>
 
 #include "fuzz/byte_source.h"
+#include "fuzz/demand.h"
 #include "fuzz/guard_page.h"
 #include "invariants/harness/engine.h"
 
 namespace {
-
-void demand(bool holds, const char* claim) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_c_abi: %s\n", claim);
-  std::abort();
-}
 
 // No more memory than a small engine needs, whatever the shape says.
 int gate(void* context, uint64_t bytes, int release) {
@@ -42,7 +36,7 @@ class Caller {
     open();
     for (int calls = 0; calls < 24 && !in_.empty() && engine_ != nullptr; ++calls) one();
     api_.close(engine_);
-    demand(held_ == 0, "memory is held after close");
+    gdn::demand(held_ == 0, "memory is held after close");
   }
 
  private:
@@ -63,15 +57,15 @@ class Caller {
         api_.open(no_shape ? nullptr : &shape_, no_options ? nullptr : &options,
                   in_.rarely(64) ? nullptr : &engine_);
     looked_at(status);
-    demand(status != GDN_OK || engine_ != nullptr, "open was served and gave no engine");
+    gdn::demand(status != GDN_OK || engine_ != nullptr, "open was served and gave no engine");
     if (status != GDN_OK) engine_ = nullptr;
   }
 
   void looked_at(gdn_status status) {
-    demand(status >= GDN_OK && status <= GDN_INTERNAL, "a status that gdn.h does not have");
+    gdn::demand(status >= GDN_OK && status <= GDN_INTERNAL, "a status that gdn.h does not have");
     const char* const words = api_.last_error(engine_);
-    demand(words != nullptr, "last_error is null");
-    demand(status == GDN_OK || *words != '\0', "a refusal without words");
+    gdn::demand(words != nullptr, "last_error is null");
+    gdn::demand(status == GDN_OK || *words != '\0', "a refusal without words");
   }
 
   // Of exactly so many elements; null now and then, and where they are too many to have.

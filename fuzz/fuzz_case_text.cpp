@@ -1,32 +1,22 @@
 // Hostile bytes as the text of a case: the parser says what is wrong with it, or what it read
 // prints and parses to itself.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 
+#include "fuzz/demand.h"
 #include "reference/case.h"
-
-namespace {
-
-void demand(bool holds, const char* claim) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz_case_text: %s\n", claim);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string why;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::optional<gdn::Case> c = gdn::parse_case(text, &why);
-  demand(c.has_value() == why.empty(), "a case and a reason against it, or neither");
+  gdn::demand(c.has_value() == why.empty(), "a case and a reason against it, or neither");
   if (!c) return 0;
   const std::string printed = gdn::print(*c);
   const std::optional<gdn::Case> again = gdn::parse_case(printed, &why);
-  demand(again.has_value(), "what was printed cannot be parsed");
-  demand(gdn::print(*again) == printed, "printing is not canonical");
-  demand(gdn::hash8(*again) == gdn::hash8(*c), "equal cases have different names");
+  gdn::demand(again.has_value(), "what was printed cannot be parsed");
+  gdn::demand(gdn::print(*again) == printed, "printing is not canonical");
+  gdn::demand(gdn::hash8(*again) == gdn::hash8(*c), "equal cases have different names");
   // A case needs memory in proportion to what it says; those that need little are made.
   constexpr int64_t little = int64_t{1} << 12;
   const bool is_small = c->shape.hidden_size <= 64 && c->shape.conv_dim() <= 256 &&
@@ -34,6 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                         c->rows * c->cols <= little && c->shape.num_layers <= 2;
   if (!is_small || !gdn::why_invalid(*c).empty()) return 0;
   const std::optional<gdn::Numbers> numbers = gdn::materialise(*c, &why);
-  demand(numbers.has_value() == why.empty(), "numbers and a reason against them, or neither");
+  gdn::demand(numbers.has_value() == why.empty(), "numbers and a reason against them, or neither");
   return 0;
 }

@@ -1,12 +1,12 @@
 // Hostile tables of functions: versions, sizes, names, missing entries and any text for a
 // description. The harness refuses the table with its reason, or can work with it.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "fuzz/byte_source.h"
+#include "fuzz/demand.h"
 #include "invariants/harness/lab.h"
 
 namespace {
@@ -69,10 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const gdn_api api = table(source, name);
   std::string why;
   std::optional<gdn::EngineSource> engine = gdn::use_engine("plugin", &api, &why);
-  if (engine.has_value() != why.empty()) {
-    std::fprintf(stderr, "fuzz_plugin_handshake: an engine and a reason against it, or neither\n");
-    std::abort();
-  }
+  gdn::demand(engine.has_value() == why.empty(), "a reason stands against what is no engine");
   if (!engine) return 0;
   const gdn::Lab lab(*std::move(engine));
   gdn::Case c;

@@ -2,6 +2,8 @@
 // gives up; the one in charge is drawn anew for every try.
 #include "fuzz/mutate.h"
 
+#include "invariants/harness/draw_calls.h"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,12 +11,6 @@
 
 namespace gdn {
 namespace {
-
-template <class List>
-auto& one_of(List&& list, Rng& rng) {
-  return *std::next(std::begin(list), static_cast<std::ptrdiff_t>(
-                                          rng.range(0, static_cast<int64_t>(std::size(list)) - 1)));
-}
 
 // Edges of blocks, warps and chunks, and what lies beside them.
 constexpr int64_t telling_counts[] = {1,  2,  3,  4,  5,  7,  8,  12, 16,
@@ -39,7 +35,7 @@ int64_t near(int64_t value, Rng& rng) {
     case 3:
       return value / 2;
     default:
-      return one_of(telling_counts, rng);
+      return one_of(rng, telling_counts);
   }
 }
 
@@ -66,7 +62,7 @@ void change_dimension(Case& c, Rng& rng) {
 }
 
 void change_recipe(Case& c, Rng& rng) {
-  const Knob& knob = one_of(knobs(), rng);
+  const Knob& knob = one_of(rng, knobs());
   int64_t& value = c.recipe.*knob.member;
   switch (rng.range(0, 3)) {
     case 0:
@@ -85,22 +81,16 @@ void change_recipe(Case& c, Rng& rng) {
 }
 
 void change_dialect(Case& c, Rng& rng) {
-  const std::string_view dimension = one_of(dialect_dimensions(), rng);
+  const std::string_view dimension = one_of(rng, dialect_dimensions());
   const std::span<const std::string_view> values = dimension_values(dimension);
-  if (!values.empty()) set_dimension(c.dialect, dimension, one_of(values, rng));
+  if (!values.empty()) set_dimension(c.dialect, dimension, one_of(rng, values));
 }
 
-Call drawn_call(Rng& rng) {
-  Call call;
-  call.kind = static_cast<CallKind>(rng.range(0, call_kind_count - 1));
-  for (int i = 0; i < argument_count; ++i) {
-    const auto argument = static_cast<Argument>(i);
-    if (!takes(call.kind, argument) || rng.range(0, 2) != 0) continue;
-    const ArgumentRule& rule = rule_of(argument);
-    call.given[argument] = std::clamp(one_of(telling_values, rng), rule.low, rule.high);
-  }
-  if (rng.range(0, 2) == 0) call.reads.insert(static_cast<Tensor>(rng.range(0, tensor_count - 1)));
-  return call;
+// After those that are there: the model says what may follow.
+Call next_call(const Case& c, Rng& rng) {
+  LifeModel model(c);
+  for (const Call& call : c.calls) model.next(call);
+  return draw_call(rng, c, model);
 }
 
 void change_argument(Call& call, Rng& rng) {
@@ -108,14 +98,14 @@ void change_argument(Call& call, Rng& rng) {
   if (!takes(call.kind, argument)) return;
   const ArgumentRule& rule = rule_of(argument);
   const int64_t now = call.at(argument);
-  const int64_t value = rng.range(0, 1) == 0 ? near(now, rng) : one_of(telling_values, rng);
+  const int64_t value = rng.range(0, 1) == 0 ? near(now, rng) : one_of(rng, telling_values);
   call.given[argument] = std::clamp(value, rule.low, rule.high);
 }
 
 void change_pointers(Call& call, Rng& rng) {
   static constexpr std::string_view names[] = {"h",     "out", "norm", "qkv",
                                                "tiles", "src", "dst",  "id"};
-  const std::string name(one_of(names, rng));
+  const std::string name(one_of(rng, names));
   if (call.omit.erase(name) == 0) call.omit.insert(name);
 }
 
@@ -135,7 +125,7 @@ void change_calls(Case& c, Rng& rng) {
   switch (what) {
     case 0:
     case 1:
-      calls.insert(at(calls.empty() ? 0 : place() + 1), drawn_call(rng));
+      calls.push_back(next_call(c, rng));
       return;
     case 2:
       calls.erase(at(place()));
@@ -169,7 +159,7 @@ void spell_out(Case& c, Rng& rng) {
     for (const std::vector<float>& row : numbers->h) h.insert(h.end(), row.begin(), row.end());
   }
   if (arrays.empty()) return;
-  const auto& [name, values] = one_of(arrays, rng);
+  const auto& [name, values] = one_of(rng, arrays);
   constexpr size_t readable_count = 256;
   if (values.empty() || values.size() > readable_count) return;
   c = c.with_numbers(name, values);
@@ -178,21 +168,21 @@ void spell_out(Case& c, Rng& rng) {
 void change_numbers(Case& c, Rng& rng) {
   if (c.numbers.empty() || rng.range(0, 7) == 0) spell_out(c, rng);
   if (c.numbers.empty()) return;
-  std::vector<uint32_t>& bits = one_of(c.numbers, rng).second;
+  std::vector<uint32_t>& bits = one_of(rng, c.numbers).second;
   if (bits.empty()) return;
-  uint32_t& word = one_of(bits, rng);
+  uint32_t& word = one_of(rng, bits);
   switch (rng.range(0, 3)) {
     case 0:
       word ^= uint32_t{1} << rng.range(0, 31);
       return;
     case 1:
-      word = one_of(telling_bits, rng);
+      word = one_of(rng, telling_bits);
       return;
     case 2:
       word = static_cast<uint32_t>(rng.next());
       return;
     default:
-      word = one_of(bits, rng);
+      word = one_of(rng, bits);
   }
 }
 

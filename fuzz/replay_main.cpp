@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("%zu inputs ran, %zu of them not of this target\n", ran, unfit);
-  if (ran > 0) return 0;
-  std::fprintf(stderr, "expected files or folders of inputs\n");
+  if (ran > unfit) return 0;
+  // A replay of nothing shows nothing.
+  std::fprintf(stderr, "expected files or folders with inputs of this target\n");
   return bad_usage;
 }

@@ -15,7 +15,7 @@ bool applies(const Case& c) {
 }
 
 WrongCall absent(int64_t key, const std::string& what) {
-  return {asked(K::pool_get, {{A::key, key}}), GDN_NOT_FOUND, what + std::to_string(key)};
+  return {call_of(K::pool_get, {{A::key, key}}), GDN_NOT_FOUND, what + std::to_string(key)};
 }
 
 Verdict check(const Case& given, const Lab& lab) {
@@ -34,7 +34,7 @@ Verdict check(const Case& given, const Lab& lab) {
   Verdict all = refused_without_trace(c, lab, present, wrong, after);
 
   const bool clears = rng.range(0, 1) == 1;
-  present.push_back(asked(clears ? K::pool_clear : K::pool_init));
+  present.push_back(call_of(clears ? K::pool_clear : K::pool_init));
   std::vector<WrongCall> gone;
   for (int64_t key = 1; key <= 3; ++key) {
     gone.push_back(absent(key, clears ? "a cleared pool and key " : "a new pool and key "));

@@ -27,11 +27,11 @@ Verdict check(const Case& given, const Lab& lab) {
   Rng rng = Rng{c.seed}.stream("arrays");
   std::vector<int64_t> served;
   for (int64_t op = 0; op < std::ssize(names); ++op) {
-    if (is_served(c, lab, asked(CallKind::apply, {{A::op, op}}))) served.push_back(op);
+    if (is_served(c, lab, call_of(CallKind::apply, {{A::op, op}}))) served.push_back(op);
   }
   if (served.empty()) return {};
   const int64_t op = served[static_cast<size_t>(rng.range(0, std::ssize(served) - 1))];
-  const Call right = asked(CallKind::apply, {{A::op, op}});
+  const Call right = call_of(CallKind::apply, {{A::op, op}});
   const std::string of = " of operator " + std::to_string(op);
   std::vector<WrongCall> wrong;
   const auto add = [&](Call call, const std::string& what) {
@@ -55,8 +55,8 @@ Verdict check(const Case& given, const Lab& lab) {
     call.omit = {name};
     add(call, "a null " + name);
   }
-  add(asked(CallKind::apply, {{A::op, rng.range(7, 1000)}}), "no such operator, in place");
-  add(asked(CallKind::apply, {{A::op, -rng.range(2, 1000)}}), "no such operator, in place");
+  add(call_of(CallKind::apply, {{A::op, rng.range(7, 1000)}}), "no such operator, in place");
+  add(call_of(CallKind::apply, {{A::op, -rng.range(2, 1000)}}), "no such operator, in place");
   return refused_without_trace(c, lab, {right}, wrong, {right});
 }
 

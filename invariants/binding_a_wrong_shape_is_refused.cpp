@@ -24,7 +24,7 @@ Verdict check(const Case& given, const Lab& lab) {
     for (int64_t other = 0; other < 3; ++other) {
       if (rows[due] == rows[other] && cols[due] == cols[other]) continue;
       const std::string key(rule_of(keys[due]).name);
-      wrong.push_back({asked(CallKind::bind_q4, {{keys[due], 1 + other}}), GDN_INVALID_ARGUMENT,
+      wrong.push_back({call_of(CallKind::bind_q4, {{keys[due], 1 + other}}), GDN_INVALID_ARGUMENT,
                        key + " of a matrix of " + std::to_string(rows[other]) + " x " +
                            std::to_string(cols[other])});
     }

@@ -17,7 +17,7 @@ bool applies(const Case& c) {
 std::vector<WrongCall> bindings_of_layer_0(Rng& rng, std::string to) {
   std::vector<WrongCall> wrong;
   for (const A absent : {A::key_qkv, A::key_z, A::key_out}) {
-    Call bind = asked(CallKind::bind_q4, {{A::key_qkv, 4}, {A::key_z, 5}, {A::key_out, 6}});
+    Call bind = call_of(CallKind::bind_q4, {{A::key_qkv, 4}, {A::key_z, 5}, {A::key_out, 6}});
     bind.given[absent] = rng.range(1'000'000, int64_t{1} << 62);
     wrong.push_back(
         {bind, GDN_NOT_FOUND, "an absent " + std::string(rule_of(absent).name) + ", beside " + to});
@@ -39,7 +39,7 @@ Verdict check(const Case& given, const Lab& lab) {
   }
   made::append(later, after);
   std::vector<WrongCall> nothing_bound = bindings_of_layer_0(rng, "no binding");
-  nothing_bound.push_back({asked(CallKind::step, {{A::first_token, 0}}), GDN_NOT_LOADED,
+  nothing_bound.push_back({call_of(CallKind::step, {{A::first_token, 0}}), GDN_NOT_LOADED,
                            "a layer whose binding was refused"});
   return both(refused_without_trace(c, lab, bound, bindings_of_layer_0(rng, "a binding"), after),
               refused_without_trace(c, lab, unbound, nothing_bound, later));

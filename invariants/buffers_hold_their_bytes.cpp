@@ -14,7 +14,7 @@ using K = CallKind;
 bool applies(const Case& c) { return c.subject == Subject::layer; }
 
 Call on(K kind, int64_t buffer, int64_t offset, int64_t bytes) {
-  return asked(kind, {{A::buffer, buffer}, {A::offset, offset}, {A::bytes, bytes}});
+  return call_of(kind, {{A::buffer, buffer}, {A::offset, offset}, {A::bytes, bytes}});
 }
 
 Verdict check(const Case& given, const Lab& lab) {
@@ -24,7 +24,7 @@ Verdict check(const Case& given, const Lab& lab) {
   std::vector<Call> calls;
   std::vector<std::vector<uint8_t>> held;
   for (int64_t buffer = 0; buffer < 2; ++buffer) {
-    calls.push_back(asked(K::buffer_create, {{A::buffer, buffer}, {A::bytes, count}}));
+    calls.push_back(call_of(K::buffer_create, {{A::buffer, buffer}, {A::bytes, count}}));
     calls.push_back(on(K::buffer_write, buffer, 0, count));
     held.push_back(buffer_content(c, buffer, static_cast<size_t>(count)));
   }
@@ -62,11 +62,11 @@ Verdict check(const Case& given, const Lab& lab) {
   const std::vector<Call> reads(calls.begin() + static_cast<std::ptrdiff_t>(reads_at), calls.end());
   all = both(std::move(all), refused_without_trace(c, lab, calls, wrong, reads));
 
-  calls.push_back(asked(K::buffer_release));
+  calls.push_back(call_of(K::buffer_release));
   const std::vector<WrongCall> released = {
       {on(K::buffer_read, 0, 0, 1), GDN_NOT_FOUND, "a released buffer"},
       {on(K::buffer_write, 0, 0, 1), GDN_NOT_FOUND, "a released buffer"},
-      {asked(K::buffer_release), GDN_NOT_FOUND, "a released buffer"}};
+      {call_of(K::buffer_release), GDN_NOT_FOUND, "a released buffer"}};
   return both(std::move(all),
               refused_without_trace(c, lab, calls, released, {reads.end() - 2, reads.end()}));
 }

@@ -23,7 +23,7 @@ Verdict check(const Case& given, const Lab& lab) {
   const auto out = static_cast<int64_t>(Tensor::OUT);
   const bool observes = lab.description().options.contains("observe");
   if (observes)
-    all.push_back({asked(CallKind::read, {{A::tensor, out}}), GDN_NO_TOKEN, "no token"});
+    all.push_back({call_of(CallKind::read, {{A::tensor, out}}), GDN_NO_TOKEN, "no token"});
   Rng rng = Rng{c.seed}.stream("words");
   std::vector<WrongCall> wrong;
   for (size_t i = 0; i < 16 && !all.empty(); ++i) {

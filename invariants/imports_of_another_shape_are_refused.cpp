@@ -20,7 +20,7 @@ Verdict check(const Case& given, const Lab& lab) {
   std::vector<Call> before = setup_calls(c);
   made::append(before, steps_of_all_layers(c, 0));
   std::vector<Call> first = before;
-  first.push_back(asked(K::state_export));
+  first.push_back(call_of(K::state_export));
   const Observation exported = lab.run(c.with_calls(first));
   if (!exported.served().holds()) return exported.served();
   const std::vector<uint8_t>& right = exported.exports.at(0);
@@ -33,7 +33,7 @@ Verdict check(const Case& given, const Lab& lab) {
   const auto add = [&](std::vector<uint8_t> state, const std::string& what) {
     const int64_t id = 1 + std::ssize(wrong);
     options.exports[id] = std::move(state);
-    wrong.push_back({asked(K::state_import, {{A::id, id}}), GDN_INVALID_ARGUMENT, what});
+    wrong.push_back({call_of(K::state_import, {{A::id, id}}), GDN_INVALID_ARGUMENT, what});
   };
   const auto changed = [&](size_t byte, uint8_t by) {
     std::vector<uint8_t> state = right;

@@ -17,8 +17,8 @@ Verdict check(const Case& given, const Lab& lab) {
   const int64_t layer = rng.range(0, c.shape.num_layers - 1);
   const int64_t other = (layer + 1) % c.shape.num_layers;
   const auto again = [layer](int64_t weights, std::set<std::string> omit, std::string what) {
-    return WrongCall{asked(CallKind::load_layer_f32, {{A::layer, layer}, {A::weights, weights}},
-                           std::move(omit)),
+    return WrongCall{call_of(CallKind::load_layer_f32, {{A::layer, layer}, {A::weights, weights}},
+                             std::move(omit)),
                      GDN_ALREADY_LOADED, std::move(what), true};
   };
   const std::vector<WrongCall> wrong = {again(layer, {}, "the weights that it has"),

@@ -15,7 +15,7 @@ Verdict check(const Case& given, const Lab& lab) {
   std::vector<WrongCall> wrong;
   const auto add = [&](std::set<std::string> omit, std::string what) {
     if (!has_large) omit.insert({"qkv", "z", "out"});
-    wrong.push_back({asked(CallKind::load_layer_f32, {}, std::move(omit)), GDN_INVALID_ARGUMENT,
+    wrong.push_back({call_of(CallKind::load_layer_f32, {}, std::move(omit)), GDN_INVALID_ARGUMENT,
                      std::move(what)});
   };
   for (const char* small : {"b", "a", "conv", "A_log", "dt_bias", "norm"}) {
@@ -29,7 +29,7 @@ Verdict check(const Case& given, const Lab& lab) {
       add(others, large + " alone of the large");
     }
   }
-  const Call step = asked(CallKind::step, {{Argument::first_token, 0}});
+  const Call step = call_of(CallKind::step, {{Argument::first_token, 0}});
   wrong.push_back({step, GDN_NOT_LOADED, "a layer whose loading was refused"});
   std::vector<Call> after = setup_calls(c);
   made::append(after, steps_of_all_layers(c, 0));

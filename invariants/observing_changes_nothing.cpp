@@ -28,7 +28,7 @@ Verdict check(const Case& c, const Lab& lab) {
   if (!same.holds()) return same;
   // What was not stored is not there to be read.
   const WrongCall unseen{
-      asked(CallKind::read, {{Argument::layer, layer}, {Argument::tensor, rng.range(0, 12)}}),
+      call_of(CallKind::read, {{Argument::layer, layer}, {Argument::tensor, rng.range(0, 12)}}),
       GDN_UNSUPPORTED, "a tensor of an engine that does not observe"};
   calls.push_back(unseen.call);
   const Observation blind = lab.run(c.with_calls(calls), {.observe = false});

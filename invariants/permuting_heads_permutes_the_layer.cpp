@@ -47,13 +47,6 @@ Case permuted(const Case& c, const LayerNumbers& n, const std::vector<int64_t>& 
   append_blocks(channels, heads, group * s.head_v_dim, 2 * s.k_dim());
   const std::vector<int64_t> values = blocks(heads, group * s.head_v_dim);
   const std::vector<int64_t> gates = blocks(heads, group);
-  std::vector<float> out;
-  for (int64_t row = 0; row < s.hidden_size; ++row) {
-    const std::span<const float> columns(n.out.data() + row * s.v_dim(),
-                                         static_cast<size_t>(s.v_dim()));
-    const std::vector<float> moved = rows_in_order(columns, 1, values);
-    out.insert(out.end(), moved.begin(), moved.end());
-  }
   return c.with_numbers("qkv", rows_in_order(n.qkv, s.hidden_size, channels))
       .with_numbers("conv", rows_in_order(n.conv, s.conv_kernel, channels))
       .with_numbers("z", rows_in_order(n.z, s.hidden_size, values))
@@ -61,7 +54,7 @@ Case permuted(const Case& c, const LayerNumbers& n, const std::vector<int64_t>& 
       .with_numbers("b", rows_in_order(n.b, s.hidden_size, gates))
       .with_numbers("A_log", rows_in_order(n.A_log, 1, gates))
       .with_numbers("dt_bias", rows_in_order(n.dt_bias, 1, gates))
-      .with_numbers("out", out);
+      .with_numbers("out", columns_in_order(n.out, values));
 }
 
 std::vector<int64_t> order_of(Tensor tensor, const Shape& s, const std::vector<int64_t>& heads) {
@@ -79,10 +72,8 @@ Verdict check(const Case& given, const Lab& lab) {
   std::string why;
   const std::optional<Numbers> numbers = materialise(c, &why);
   if (!numbers) return not_applicable(why);
-  std::vector<int64_t> heads(static_cast<size_t>(c.shape.num_k_heads));
-  std::iota(heads.begin(), heads.end(), 0);
-  const int64_t shift = Rng{c.seed}.stream("heads").range(1, c.shape.num_k_heads - 1);
-  std::rotate(heads.begin(), heads.begin() + shift, heads.end());
+  const std::vector<int64_t> heads =
+      shifted_order(c.shape.num_k_heads, Rng{c.seed}.stream("heads"));
   const Case other = permuted(c, numbers->layers.front(), heads);
   const Observation one = lab.run(c);
   const Observation two = lab.run(other);
@@ -95,16 +86,11 @@ Verdict check(const Case& given, const Lab& lab) {
   const TokenExpectation of_two = lab.expect(other).calls.back().reads;
   for (const Tensor tensor : compared) {
     const std::vector<int64_t> places = order_of(tensor, c.shape, heads);
-    const std::vector<float> want = rows_in_order(one.calls.back().reads.at(tensor), 1, places);
-    const std::vector<float>& got = two.calls.back().reads.at(tensor);
+    const Judged of_c = {one.calls.back().reads.at(tensor), of_one.at(tensor)};
+    const Judged of_other = {two.calls.back().reads.at(tensor), of_two.at(tensor)};
     const std::string what = std::string(name_of(tensor)) + " of permuted heads";
-    if (bits && tensor != Tensor::OUT) {
-      all = both(std::move(all), same_bits(what, got, want));
-      continue;
-    }
-    const Verdict v =
-        agree(what, {got, of_two.at(tensor)}, {{want, in_order(of_one.at(tensor), places)}});
-    all = both(std::move(all), v);
+    all = both(std::move(all),
+               agree_in_order(what, of_other, of_c, places, bits && tensor != Tensor::OUT));
   }
   return unless_empty(std::move(all));
 }

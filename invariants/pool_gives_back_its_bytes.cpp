@@ -48,15 +48,15 @@ Verdict check(const Case& given, const Lab& lab) {
   std::vector<Call> binds(static_cast<size_t>(c.shape.num_layers));
   const A keys[] = {A::key_qkv, A::key_z, A::key_out};
   for (const Put& put : puts) {
-    calls.push_back(
-        asked(K::pool_put, {{A::weights, put.layer}, {A::matrix, put.matrix}, {A::key, put.key}}));
+    calls.push_back(call_of(K::pool_put,
+                            {{A::weights, put.layer}, {A::matrix, put.matrix}, {A::key, put.key}}));
     Call& bind = binds[static_cast<size_t>(put.layer)];
     bind.kind = K::bind_q4;
     bind.given[A::layer] = put.layer;
     bind.given[keys[put.matrix]] = put.key;
   }
   const auto look = [&] {
-    for (const Put& put : puts) calls.push_back(asked(K::pool_get, {{A::key, put.key}}));
+    for (const Put& put : puts) calls.push_back(call_of(K::pool_get, {{A::key, put.key}}));
   };
   look();
   made::append(calls, binds);

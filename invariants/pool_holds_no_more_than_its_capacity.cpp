@@ -26,16 +26,16 @@ Verdict check(const Case& given, const Lab& lab) {
   const int64_t lacking = lacks[rng.range(0, 2)];
   std::vector<Call> before;
   const auto fill = [&](int64_t capacity) {
-    before.push_back(asked(K::pool_init, {{A::bytes, capacity}}));
+    before.push_back(call_of(K::pool_init, {{A::bytes, capacity}}));
     for (int64_t matrix = 0; matrix < 3; ++matrix) {
-      if (matrix != last) before.push_back(asked(K::pool_put, {{A::matrix, matrix}}));
+      if (matrix != last) before.push_back(call_of(K::pool_put, {{A::matrix, matrix}}));
     }
   };
   fill(bytes[0] + bytes[1] + bytes[2] - lacking);
-  const Call put_last = asked(K::pool_put, {{A::matrix, last}});
+  const Call put_last = call_of(K::pool_put, {{A::matrix, last}});
   std::vector<Call> after;
   for (int64_t matrix = 0; matrix < 3; ++matrix) {
-    if (matrix != last) after.push_back(asked(K::pool_get, {{A::matrix, matrix}}));
+    if (matrix != last) after.push_back(call_of(K::pool_get, {{A::matrix, matrix}}));
   }
   const WrongCall too_large{put_last, GDN_OUT_OF_MEMORY,
                             std::to_string(lacking) + " bytes more than the pool has"};
@@ -51,7 +51,7 @@ Verdict check(const Case& given, const Lab& lab) {
     fits = both(std::move(fits), claim(full.calls[i].ok(), "a matrix that fits the pool to the " +
                                                                ("byte: " + full.calls[i].text)));
   }
-  const Call tile = asked(K::pool_put, {{A::key, 99}, {A::rows, 4}, {A::cols, q4_block_weights}});
+  const Call tile = call_of(K::pool_put, {{A::key, 99}, {A::rows, 4}, {A::cols, q4_block_weights}});
   const WrongCall one_more{tile, GDN_OUT_OF_MEMORY, "a tile more than a full pool has room for"};
   if (!fits.holds()) return both(refuses, std::move(fits));
   return both(refuses, std::move(fits), refused_without_trace(c, lab, before, {one_more}, after));

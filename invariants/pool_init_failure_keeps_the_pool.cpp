@@ -22,14 +22,14 @@ Verdict check(const Case& given, const Lab& lab) {
   made::append(after, steps_of_all_layers(c, c.tokens - 1));
   // More than any machine has, gate or no gate.
   const int64_t bytes = int64_t{1} << Rng{c.seed}.stream("pool bytes").range(58, 62);
-  const WrongCall huge{asked(K::pool_init, {{A::bytes, bytes}}), GDN_OK, "2^58 bytes or more"};
+  const WrongCall huge{call_of(K::pool_init, {{A::bytes, bytes}}), GDN_OK, "2^58 bytes or more"};
   const Verdict all = refused_without_trace(c, lab, before, {huge}, after);
   if (!lab.has_gate() || !all.holds()) return all;
 
-  const WrongCall usual{asked(K::pool_init), GDN_OUT_OF_MEMORY, "an allocation that was refused"};
+  const WrongCall usual{call_of(K::pool_init), GDN_OUT_OF_MEMORY, "an allocation that was refused"};
   RunOptions options;
   options.refuse = RefusedAllocation{before.size(), 1};
-  const Observation seen = lab.run(c.with_calls({asked(K::pool_init)}));
+  const Observation seen = lab.run(c.with_calls({call_of(K::pool_init)}));
   const bool asks = !seen.calls.empty() && seen.calls.front().allocations > 0;
   return asks ? both(all, refused_without_trace(c, lab, before, {usual}, after, options)) : all;
 }

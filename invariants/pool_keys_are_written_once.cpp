@@ -27,8 +27,8 @@ Verdict check(const Case& given, const Lab& lab) {
   }
   made::append(before, steps_of_all_layers(c, 0));
   const int64_t matrix = Rng{c.seed}.stream("put twice").range(0, 2);
-  const Call same = asked(K::pool_put, {{A::weights, 0}, {A::matrix, matrix}});
-  Call other = asked(K::pool_put, {{A::weights, 1}, {A::matrix, matrix}, {A::key, 1 + matrix}});
+  const Call same = call_of(K::pool_put, {{A::weights, 0}, {A::matrix, matrix}});
+  Call other = call_of(K::pool_put, {{A::weights, 1}, {A::matrix, matrix}, {A::key, 1 + matrix}});
   Call smaller = other;
   smaller.given.insert({{A::rows, q4_tile_rows}, {A::cols, q4_block_weights}});
   const std::vector<WrongCall> wrong = {

@@ -22,7 +22,7 @@ std::vector<WrongCall> off_the_tile(K kind, Rng& rng) {
                                                {-rows, -cols}};
   std::vector<WrongCall> calls;
   for (const auto& [r, n] : wrong) {
-    Call call = asked(kind, {{A::rows, r}, {A::cols, n}});
+    Call call = call_of(kind, {{A::rows, r}, {A::cols, n}});
     if (kind == K::pool_put) call.given[A::key] = 7;
     calls.push_back({std::move(call), GDN_INVALID_ARGUMENT,
                      std::to_string(r) + " rows and " + std::to_string(n) + " columns"});
@@ -34,13 +34,13 @@ Verdict check(const Case& given, const Lab& lab) {
   const Case c = given.with_calls({});
   Rng rng = Rng{c.seed}.stream("tiles");
   Verdict all;
-  if (is_served(c, lab, asked(K::dequant))) {
-    all = refused_without_trace(c, lab, {asked(K::dequant)}, off_the_tile(K::dequant, rng),
-                                {asked(K::dequant)});
+  if (is_served(c, lab, call_of(K::dequant))) {
+    all = refused_without_trace(c, lab, {call_of(K::dequant)}, off_the_tile(K::dequant, rng),
+                                {call_of(K::dequant)});
   }
-  const Call init = asked(K::pool_init, {{A::bytes, 1 << 16}});
-  const Call put = asked(K::pool_put, {{A::key, 7}, {A::rows, 4}, {A::cols, 64}});
-  const Call get = asked(K::pool_get, {{A::key, 7}});
+  const Call init = call_of(K::pool_init, {{A::bytes, 1 << 16}});
+  const Call put = call_of(K::pool_put, {{A::key, 7}, {A::rows, 4}, {A::cols, 64}});
+  const Call get = call_of(K::pool_get, {{A::key, 7}});
   if (!is_served(c, lab, init) || !is_served(c, lab, put) || !is_served(c, lab, get)) return all;
   Verdict pool = refused_without_trace(c, lab, {init}, off_the_tile(K::pool_put, rng), {put, get});
   return all.elements == 0 ? pool : both(std::move(all), std::move(pool));

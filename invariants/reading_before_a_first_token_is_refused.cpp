@@ -21,21 +21,21 @@ struct Stage {
 };
 
 std::vector<Stage> stages(const Case& c, const Lab& lab) {
-  const Call step = asked(K::step, {{A::first_token, 0}});
-  std::vector<Call> again = {asked(K::unload_layer)};
+  const Call step = call_of(K::step, {{A::first_token, 0}});
+  std::vector<Call> again = {call_of(K::unload_layer)};
   made::append(again, made::load_again(c, 0));
   const std::vector<Stage> all = {
       {"set-up", setup_calls(c), true},
-      {"a run of no tokens", {asked(K::run, {{A::first_token, 0}, {A::tokens, 0}})}, true},
-      {"reset", {step, asked(K::reset)}, true},
-      {"reset of all", {step, asked(K::reset, {{A::layer, -1}})}, true},
-      {"import", {step, asked(K::state_export), step, asked(K::state_import)}, false},
-      {"rollback", {step, asked(K::snapshot), step, asked(K::rollback)}, false},
-      {"unload", {step, asked(K::unload_layer)}, true},
+      {"a run of no tokens", {call_of(K::run, {{A::first_token, 0}, {A::tokens, 0}})}, true},
+      {"reset", {step, call_of(K::reset)}, true},
+      {"reset of all", {step, call_of(K::reset, {{A::layer, -1}})}, true},
+      {"import", {step, call_of(K::state_export), step, call_of(K::state_import)}, false},
+      {"rollback", {step, call_of(K::snapshot), step, call_of(K::rollback)}, false},
+      {"unload", {step, call_of(K::unload_layer)}, true},
       {"loading again", made::load_again(c, 0), true},
       {"a load after an unload", again, true},
   };
-  const bool unloads = is_served(c, lab, asked(K::unload_layer));
+  const bool unloads = is_served(c, lab, call_of(K::unload_layer));
   std::vector<Stage> served;
   for (const Stage& stage : all) {
     // Only what was unloaded can be loaded again.
@@ -50,8 +50,8 @@ Verdict check(const Case& given, const Lab& lab) {
   const Case c = given.with_calls({});
   Rng rng = Rng{c.seed}.stream("no token");
   const auto tensor = rng.range(0, static_cast<int64_t>(Tensor::OUT));
-  const Call read = asked(K::read, {{A::tensor, tensor}});
-  const Call count = asked(K::read, {{A::tensor, tensor}, {A::capacity, -2}});
+  const Call read = call_of(K::read, {{A::tensor, tensor}});
+  const Call count = call_of(K::read, {{A::tensor, tensor}, {A::capacity, -2}});
   // An engine that does not observe has none of these tensors at any time.
   const bool observes = lab.description().options.contains("observe");
   const WrongCall wrong{read, observes ? GDN_NO_TOKEN : GDN_OK,

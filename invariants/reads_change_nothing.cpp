@@ -66,7 +66,7 @@ Verdict check(const Case& c, const Lab& lab) {
   return all;
 }
 
-const Registered self{{.claim = "reads change nothing",
+const Registered self{{.claim = "reads change nothing, right ones and wrong ones",
                        .applies = applies,
                        .check = check,
                        .kills = {"read_clears_history"},

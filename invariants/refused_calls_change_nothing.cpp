@@ -26,15 +26,15 @@ Verdict check(const Case& given, const Lab& lab) {
   const Case c = given.with_calls({});
   std::vector<Call> before = calls_before_wrong_ones(c, lab);
   made::append(before, steps_of_all_layers(c, 0));
-  const Call snapshot = asked(CallKind::snapshot, {{A::layer, -1}});
-  const Call rollback = asked(CallKind::rollback);
+  const Call snapshot = call_of(CallKind::snapshot, {{A::layer, -1}});
+  const Call rollback = call_of(CallKind::rollback);
   const bool remembers = is_served(c, lab, snapshot) && is_served(c, lab, rollback);
   if (remembers) before.push_back(snapshot);
   made::append(before, steps_of_all_layers(c, 0));
 
   std::vector<Call> after = steps_of_all_layers(c, c.tokens - 1);
   made::append(after, pool_reads(c));
-  const Call buffer = asked(CallKind::buffer_read, {{A::bytes, 64}});
+  const Call buffer = call_of(CallKind::buffer_read, {{A::bytes, 64}});
   if (is_served(c, lab, buffer)) after.push_back(buffer);
   if (remembers) after.push_back(rollback);
   made::append(after, state_reads(c));

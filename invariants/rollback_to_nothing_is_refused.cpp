@@ -20,22 +20,22 @@ struct Story {
 };
 
 std::vector<Story> stories(const Case& c) {
-  const Call taken = asked(K::snapshot);
-  std::vector<Call> unloaded = {taken, asked(K::unload_layer)};
+  const Call taken = call_of(K::snapshot);
+  std::vector<Call> unloaded = {taken, call_of(K::unload_layer)};
   made::append(unloaded, made::load_again(c, 0));
   return {{"never taken", {}},
-          {"dropped by a reset", {taken, asked(K::reset)}},
-          {"dropped by a reset of all", {taken, asked(K::reset, {{A::layer, -1}})}},
+          {"dropped by a reset", {taken, call_of(K::reset)}},
+          {"dropped by a reset of all", {taken, call_of(K::reset, {{A::layer, -1}})}},
           {"of all layers, dropped by a reset of one",
-           {asked(K::snapshot, {{A::layer, -1}}), asked(K::reset, {{A::layer, 1}})}},
+           {call_of(K::snapshot, {{A::layer, -1}}), call_of(K::reset, {{A::layer, 1}})}},
           {"dropped by an unload", unloaded},
-          {"dropped by an import", {taken, asked(K::state_export), asked(K::state_import)}},
+          {"dropped by an import", {taken, call_of(K::state_export), call_of(K::state_import)}},
           {"later than the one that was rolled back to",
-           {asked(K::snapshot, {{A::id, 1}}), taken, asked(K::rollback, {{A::id, 1}})}},
+           {call_of(K::snapshot, {{A::id, 1}}), taken, call_of(K::rollback, {{A::id, 1}})}},
           // The one that is taken now is another one, and not called as that was.
           {"later than the one that was rolled back to, and another taken since",
-           {asked(K::snapshot, {{A::id, 1}}), taken, asked(K::rollback, {{A::id, 1}}),
-            asked(K::snapshot, {{A::id, 2}})}}};
+           {call_of(K::snapshot, {{A::id, 1}}), taken, call_of(K::rollback, {{A::id, 1}}),
+            call_of(K::snapshot, {{A::id, 2}})}}};
 }
 
 // One snapshot is kept, two are taken: the first is gone and the second is not.
@@ -44,16 +44,16 @@ Verdict oldest_goes(const Case& c, const Lab& lab) {
   std::optional<Session> session = lab.open(c, 1, {}, &closed);
   if (!session) return closed;
   std::vector<Call> calls = setup_calls(c);
-  made::append(calls, {made::step(0, 0), asked(K::snapshot), asked(K::snapshot, {{A::id, 1}}),
+  made::append(calls, {made::step(0, 0), call_of(K::snapshot), call_of(K::snapshot, {{A::id, 1}}),
                        made::step(0, c.tokens - 1)});
   Verdict all = claim(true, "");
   for (const Call& call : calls) {
     const CallObserved& seen = session->call(call);
     if (!seen.ok()) return refusal(seen.status, seen.text);
   }
-  const CallObserved gone = session->call(asked(K::rollback));
-  all = refused(gone, {asked(K::rollback), GDN_NOT_FOUND, "the oldest of two, one is kept"});
-  const CallObserved kept = session->call(asked(K::rollback, {{A::id, 1}}));
+  const CallObserved gone = session->call(call_of(K::rollback));
+  all = refused(gone, {call_of(K::rollback), GDN_NOT_FOUND, "the oldest of two, one is kept"});
+  const CallObserved kept = session->call(call_of(K::rollback, {{A::id, 1}}));
   all = both(std::move(all), claim(kept.ok(),
                                    "rollback to the younger of two, one is kept: "
                                    "expected OK, got " +
@@ -63,7 +63,8 @@ Verdict oldest_goes(const Case& c, const Lab& lab) {
 
 Verdict check(const Case& given, const Lab& lab) {
   const Case c = with_layers(given, 2);
-  if (!is_served(c, lab, asked(K::snapshot)) || !is_served(c, lab, asked(K::rollback))) return {};
+  if (!is_served(c, lab, call_of(K::snapshot)) || !is_served(c, lab, call_of(K::rollback)))
+    return {};
   const std::vector<Story> all = stories(c);
   Rng rng = Rng{c.seed}.stream("rollback");
   const Story& story = all[static_cast<size_t>(rng.range(0, std::ssize(all) - 1))];
@@ -71,7 +72,8 @@ Verdict check(const Case& given, const Lab& lab) {
   made::append(before, steps_of_all_layers(c, 0));
   made::append(before, story.calls);
   made::append(before, steps_of_all_layers(c, c.tokens - 1));
-  const WrongCall wrong{asked(K::rollback), GDN_NOT_FOUND, std::string("a snapshot ") + story.what};
+  const WrongCall wrong{call_of(K::rollback), GDN_NOT_FOUND,
+                        std::string("a snapshot ") + story.what};
   return both(oldest_goes(c, lab),
               refused_without_trace(c, lab, before, {wrong}, steps_of_all_layers(c, 0)));
 }

@@ -13,8 +13,8 @@ using A = Argument;
 bool applies(const Case& c) { return c.subject == Subject::layer && c.tokens >= 1; }
 
 Call read_of(Tensor tensor, int64_t capacity) {
-  return asked(CallKind::read,
-               {{A::tensor, static_cast<int64_t>(tensor)}, {A::capacity, capacity}});
+  return call_of(CallKind::read,
+                 {{A::tensor, static_cast<int64_t>(tensor)}, {A::capacity, capacity}});
 }
 
 Verdict check(const Case& given, const Lab& lab) {

@@ -115,6 +115,9 @@ struct Call {
   int64_t at(Argument argument) const;
 };
 
+Call call_of(CallKind kind, std::map<Argument, int64_t> given = {},
+             std::set<std::string> omit = {});
+
 // How states lie in the buffer that `recurrent` is given, in elements.
 struct PoolLayout {
   int64_t slots = 1;

@@ -5,16 +5,13 @@
 #include "reference/formats.h"
 
 namespace gdn {
-namespace {
-
-Call call_of(CallKind kind, std::map<Argument, int64_t> given) {
+Call call_of(CallKind kind, std::map<Argument, int64_t> given, std::set<std::string> omit) {
   Call call;
   call.kind = kind;
   call.given = std::move(given);
+  call.omit = std::move(omit);
   return call;
 }
-
-}  // namespace
 
 std::vector<Call> Case::calls_made() const {
   if (!calls.empty() || subject == Subject::layer) return calls;
@@ -103,7 +100,7 @@ std::vector<Call> stepped_calls(const Case& c) {
   std::vector<Call> calls = setup_calls(c);
   for (int64_t t = 0; t < c.tokens; ++t) {
     Call step = call_of(CallKind::step, {});
-    for (int i = 0; i < tensor_count; ++i) step.reads.insert(static_cast<Tensor>(i));
+    step.reads = every_tensor();
     calls.push_back(std::move(step));
   }
   return calls;

@@ -2,7 +2,9 @@
 // Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace gdn {
@@ -49,5 +51,12 @@ class Rng {
  private:
   uint64_t state_;
 };
+
+// One item of an array, a span or a container.
+template <class List>
+auto& one_of(Rng& rng, List&& list) {
+  const auto last = static_cast<int64_t>(std::size(list)) - 1;
+  return *std::next(std::begin(list), static_cast<std::ptrdiff_t>(rng.range(0, last)));
+}
 
 }  // namespace gdn

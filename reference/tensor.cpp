@@ -47,6 +47,12 @@ std::optional<Tensor> tensor_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::set<Tensor> every_tensor() {
+  std::set<Tensor> all;
+  for (int i = 0; i < tensor_count; ++i) all.insert(static_cast<Tensor>(i));
+  return all;
+}
+
 int64_t element_count(Tensor tensor, const Shape& shape) { return row_of(tensor).count(shape); }
 
 std::string_view name_of(Operator op) { return operators[static_cast<size_t>(op)]; }

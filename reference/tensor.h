@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "reference/shape.h"
@@ -29,13 +30,21 @@ enum class Tensor : uint8_t {
 };
 inline constexpr int tensor_count = 15;
 
-std::string_view name_of(Tensor tensor);                       // "QKV", "Z", ...
-std::optional<Tensor> tensor_named(std::string_view name);     // exact, upper case
-int64_t element_count(Tensor tensor, const Shape& shape);      // of one layer
+std::set<Tensor> every_tensor();
+std::string_view name_of(Tensor tensor);                    // "QKV", "Z", ...
+std::optional<Tensor> tensor_named(std::string_view name);  // exact, upper case
+int64_t element_count(Tensor tensor, const Shape& shape);   // of one layer
 
 // The operators, in the order in which a layer applies them; dequant stands apart.
 enum class Operator : uint8_t {
-  in_proj, gates, conv, qk_norm, delta_rule, gated_norm, out_proj, dequant
+  in_proj,
+  gates,
+  conv,
+  qk_norm,
+  delta_rule,
+  gated_norm,
+  out_proj,
+  dequant
 };
 std::string_view name_of(Operator op);
 std::optional<Operator> operator_named(std::string_view name);

@@ -1,17 +1,10 @@
 // check, replay, matrix and list as a person or a script meets them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
+
+#include "tests/program_run.h"
 
 namespace gdn {
 namespace {
@@ -19,45 +12,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-struct Ran {
-  int status = -1;
-  std::string output;
-};
-
-// stdout alone unless `redirect` says otherwise: progress is on stderr.
-Ran run(const std::string& arguments, const std::string& redirect = "2>&1") {
-  Ran ran;
-  const std::string line = std::string(DELTAPROOF) + " " + arguments + " " + redirect;
-  std::FILE* pipe = popen(line.c_str(), "r");
-  if (pipe == nullptr) return ran;
-  std::array<char, 4096> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    ran.output.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return ran;
-}
-
-class CheckCli : public testing::Test {
+class CheckCli : public ProgramTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "deltaproof_check_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string content(const std::string& name) const {
-    std::ifstream in(path(name), std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
   // The only .case file below a folder.
   std::string only_case(const std::string& name) const {
     std::vector<std::string> found;
@@ -70,9 +26,6 @@ class CheckCli : public testing::Test {
   Ran check(const std::string& arguments) const {
     return run("check --out " + path("out") + " " + arguments);
   }
-
- private:
-  std::string folder_;
 };
 
 constexpr const char* tiny_layer =
@@ -273,22 +226,13 @@ TEST_F(CheckCli, AFullStandardOutputIsStatus5) {
 
 // More cases than anyone waits for: what was found until the signal is kept.
 TEST_F(CheckCli, AnInterruptedRunKeepsWhatItHas) {
-  const std::string command =
-      std::string("timeout --preserve-status -s INT 3 ") + DELTAPROOF +
-      " check --engine mutant:error_before_decay --invariant operators_within_bound " +
-      "--cases 1000000000 --jobs 2 --json " + path("check.json") + " --out " + path("out");
-  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    output.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  ASSERT_TRUE(WIFEXITED(status)) << output;
-  EXPECT_EQ(WEXITSTATUS(status), 1) << output;
-  EXPECT_THAT(output, HasSubstr("interrupted"));
-  EXPECT_THAT(output, HasSubstr("replay: "));
+  const Ran ran = run_line(std::string("timeout --preserve-status -s INT 3 ") + DELTAPROOF +
+                           " check --engine mutant:error_before_decay --invariant " +
+                           "operators_within_bound --cases 1000000000 --jobs 2 --json " +
+                           path("check.json") + " --out " + path("out") + " 2>&1");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("interrupted"));
+  EXPECT_THAT(ran.output, HasSubstr("replay: "));
   EXPECT_TRUE(nlohmann::json::parse(content("check.json")).at("interrupted"));
   EXPECT_NE(content("out/failures.jsonl"), "");
 }

@@ -1,17 +1,10 @@
 // The program as a person or a script meets it: exit statuses, messages, files written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
+
+#include "tests/program_run.h"
 
 namespace gdn {
 namespace {
@@ -21,47 +14,7 @@ using testing::Not;
 
 const std::string oracle = std::string(SOURCE_DIR) + "/corpus/oracle/";
 
-struct Ran {
-  int status = -1;
-  std::string output;  // stdout and stderr together
-};
-
-Ran run(const std::string& arguments) {
-  Ran ran;
-  std::FILE* pipe = popen((std::string(DELTAPROOF) + " " + arguments + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return ran;
-  std::array<char, 4096> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    ran.output.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return ran;
-}
-
-// A folder of the test's own, gone with it.
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "deltaproof_cli_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string content(const std::string& name) const {
-    std::ifstream in(path(name), std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
-
- private:
-  std::string folder_;
-};
+class Cli : public ProgramTest {};
 
 TEST_F(Cli, VersionIsOneLine) {
   const Ran ran = run("--version");

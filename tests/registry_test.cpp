@@ -27,7 +27,7 @@ TEST(Registry, HoldsOneInvariantForEachFile) {
 TEST(Registry, EachInvariantCanBeFoundAndAsked) {
   for (const Invariant& invariant : registry()) {
     EXPECT_EQ(invariant_named(invariant.name), &invariant);
-    EXPECT_GT(std::string_view(invariant.claim.claim).size(), 15U) << invariant.name;
+    EXPECT_GT(std::string_view(invariant.claim.claim).size(), 20U) << invariant.name;
     EXPECT_NE(invariant.claim.applies, nullptr) << invariant.name;
     EXPECT_NE(invariant.claim.check, nullptr) << invariant.name;
   }

@@ -30,13 +30,6 @@ Case two_layers() {
   return c;
 }
 
-Call call_of(CallKind kind, std::map<Argument, int64_t> given) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
-  return call;
-}
-
 Case with_more(const Case& c, std::vector<Call> more) {
   std::vector<Call> calls = setup_calls(c);
   calls.insert(calls.end(), more.begin(), more.end());

@@ -105,4 +105,31 @@ inline void restore_state(gdn_engine* engine, int64_t layer, const std::vector<u
   right_twin().state_import(engine, layer, now.data(), now.size());
 }
 
+// reset and rollback of the twin that put a part back as it was: restore_history or restore_state.
+template <auto restore>
+gdn_status reset_but(gdn_engine* engine, int64_t layer_or_all) {
+  const auto before =
+      engine == nullptr ? std::vector<std::vector<uint8_t>>{} : exported_layers(engine);
+  const gdn_status status = right_twin().reset(engine, layer_or_all);
+  if (status != GDN_OK) return status;
+  for (size_t layer = 0; layer < before.size(); ++layer) {
+    const auto index = static_cast<int64_t>(layer);
+    if (layer_or_all != GDN_ALL_LAYERS && layer_or_all != index) continue;
+    restore(engine, index, before[layer]);
+  }
+  return status;
+}
+
+template <auto restore>
+gdn_status rollback_but(gdn_engine* engine, uint64_t id) {
+  if (engine == nullptr) return right_twin().rollback(engine, id);
+  const auto before = exported_layers(engine);
+  const gdn_status status = right_twin().rollback(engine, id);
+  if (status != GDN_OK) return status;
+  for (size_t layer = 0; layer < before.size(); ++layer) {
+    restore(engine, static_cast<int64_t>(layer), before[layer]);
+  }
+  return status;
+}
+
 }  // namespace gdn::mutants

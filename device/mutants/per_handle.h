@@ -34,4 +34,33 @@ struct Gate {
   void* context = nullptr;
 };
 
+// Open and close of the twin that keep the gate for the calls between.
+struct RememberingGates {
+  inline static PerHandle<Gate> gates;
+
+  static gdn_status open(const gdn_shape* shape, const gdn_options* options, gdn_engine** engine) {
+    const gdn_status status = right_twin().open(shape, options, engine);
+    if (status != GDN_OK) return status;
+    gates.with(*engine, [options](Gate& gate) {
+      gate = {options->allocation_gate, options->allocation_context};
+      return 0;
+    });
+    return status;
+  }
+  static void close(gdn_engine* engine) {
+    gates.forget(engine);
+    right_twin().close(engine);
+  }
+};
+inline Gate gate_of(const gdn_engine* engine) {
+  return RememberingGates::gates.with(engine, [](const Gate& gate) { return gate; });
+}
+inline gdn_api twin_remembering_gates(const char* name) {
+  gdn_api table = right_twin();
+  table.name = name;
+  table.open = RememberingGates::open;
+  table.close = RememberingGates::close;
+  return table;
+}
+
 }  // namespace gdn::mutants

@@ -4,21 +4,10 @@
 namespace gdn::mutants {
 namespace {
 
-gdn_status rollback(gdn_engine* engine, uint64_t id) {
-  if (engine == nullptr) return right_twin().rollback(engine, id);
-  const auto before = exported_layers(engine);
-  const gdn_status status = right_twin().rollback(engine, id);
-  if (status != GDN_OK) return status;
-  for (size_t layer = 0; layer < before.size(); ++layer) {
-    restore_history(engine, static_cast<int64_t>(layer), before[layer]);
-  }
-  return status;
-}
-
 const gdn_api api = [] {
   gdn_api table = right_twin();
   table.name = "rollback_keeps_history";
-  table.rollback = rollback;
+  table.rollback = rollback_but<restore_history>;
   return table;
 }();
 const MutantRegistrar self{{.name = "rollback_keeps_history",

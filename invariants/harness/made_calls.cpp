@@ -7,9 +7,7 @@ namespace gdn {
 namespace made {
 
 Call call(CallKind kind, std::map<Argument, int64_t> given) {
-  Call made;
-  made.kind = kind;
-  made.given = std::move(given);
+  Call made = call_of(kind, std::move(given));
   made.reads = {Tensor::S, Tensor::HIST};
   return made;
 }

@@ -235,9 +235,7 @@ Verdict ModelCheck::judge_buffer(const Call& call, const CallObserved& seen) {
 }
 
 Verdict ModelCheck::judge_tensors(size_t layer) {
-  std::set<Tensor> tensors;
-  for (int i = 0; i < tensor_count; ++i) tensors.insert(static_cast<Tensor>(i));
-  const TokenTensors got = session_->read(static_cast<int64_t>(layer), tensors);
+  const TokenTensors got = session_->read(static_cast<int64_t>(layer), every_tensor());
   Verdict why;
   const TokenTensors* want = replays_.after(model_.fed(), model_.layers()[layer].place, &why);
   if (want == nullptr) return why;

@@ -1,22 +1,9 @@
 // Records as JSON lines.
 #include "invariants/harness/record.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
+#include "invariants/harness/json_figure.h"
 
 namespace gdn {
-namespace {
-
-// JSON has no infinity and no NaN.
-nlohmann::json figure(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-}  // namespace
-
 std::string record_line(std::string_view engine, std::string_view invariant, const Case& c,
                         const Verdict& verdict) {
   nlohmann::ordered_json line;
@@ -29,8 +16,8 @@ std::string record_line(std::string_view engine, std::string_view invariant, con
   line["outcome"] = name_of(verdict.outcome);
   line["elements"] = verdict.elements;
   line["undecided"] = verdict.undecided;
-  line["worst_ratio"] = figure(verdict.worst_ratio);
-  line["worst_ulp"] = figure(verdict.worst_ulp);
+  line["worst_ratio"] = json_figure(verdict.worst_ratio);
+  line["worst_ulp"] = json_figure(verdict.worst_ulp);
   line["worst_index"] = verdict.worst_index;
   line["detail"] = verdict.detail;
   // An engine's own words may be anything; what is no UTF-8 is replaced.

@@ -25,7 +25,7 @@ std::vector<WrongCall> wrong_layers(const Case& c) {
                        K::state_export, K::state_import, K::reset, K::snapshot, K::bind_q4}) {
     const bool takes_all = kind == K::reset || kind == K::snapshot;
     for (const int64_t layer : {beyond, cut_to_zero, takes_all ? int64_t{-2} : int64_t{-1}}) {
-      Call call = asked(kind, {{A::layer, layer}});
+      Call call = call_of(kind, {{A::layer, layer}});
       if (kind == K::step || kind == K::run) call.given[A::first_token] = 0;
       // The keys of layer 0, which are right.
       if (kind == K::bind_q4) call.given.insert({{A::key_qkv, 1}, {A::key_z, 2}, {A::key_out, 3}});
@@ -42,12 +42,12 @@ std::vector<WrongCall> wrong_feeding(const Case& c) {
   if (c.tokens == 0) return wrong;
   for (const K kind : {K::step, K::run, K::forward}) {
     for (const char* name : {"h", "out"}) {
-      wrong.push_back({asked(kind, {{A::first_token, 0}}, {name}), GDN_INVALID_ARGUMENT,
+      wrong.push_back({call_of(kind, {{A::first_token, 0}}, {name}), GDN_INVALID_ARGUMENT,
                        std::string("a null ") + name});
     }
     if (kind == K::step) continue;
     wrong.push_back(
-        {asked(kind, {{A::first_token, 0}, {A::tokens, -1}}), GDN_INVALID_ARGUMENT, "T of -1"});
+        {call_of(kind, {{A::first_token, 0}, {A::tokens, -1}}), GDN_INVALID_ARGUMENT, "T of -1"});
   }
   return wrong;
 }
@@ -57,18 +57,19 @@ std::vector<WrongCall> wrong_states(const Case& c) {
   const int64_t state = c.shape.state_count();
   const int64_t bytes = 56 + 4 * (state + c.shape.history_count());
   return {
-      {asked(K::read, {{A::tensor, tensor_count}}), GDN_INVALID_ARGUMENT, "a tensor too many"},
-      {asked(K::read, {{A::tensor, -1}}), GDN_INVALID_ARGUMENT, "tensor -1"},
-      {asked(K::read, {{A::capacity, state - 1}}), GDN_TOO_SMALL, "capacity one short of S"},
-      {asked(K::state_export, {{A::id, 1}, {A::capacity, bytes - 1}}), GDN_TOO_SMALL,
+      {call_of(K::read, {{A::tensor, tensor_count}}), GDN_INVALID_ARGUMENT, "a tensor too many"},
+      {call_of(K::read, {{A::tensor, -1}}), GDN_INVALID_ARGUMENT, "tensor -1"},
+      {call_of(K::read, {{A::capacity, state - 1}}), GDN_TOO_SMALL, "capacity one short of S"},
+      {call_of(K::state_export, {{A::id, 1}, {A::capacity, bytes - 1}}), GDN_TOO_SMALL,
        "capacity one byte short"},
-      {asked(K::state_import, {{A::bytes, bytes - 1}}), GDN_INVALID_ARGUMENT, "one byte short"},
-      {asked(K::state_import, {{A::bytes, bytes + 4}}), GDN_INVALID_ARGUMENT, "a number too many"},
-      {asked(K::state_import, {}, {"src"}), GDN_INVALID_ARGUMENT, "a null src"},
-      {asked(K::snapshot, {}, {"id"}), GDN_INVALID_ARGUMENT, "a null id"},
-      {asked(K::rollback, {{A::id, nobody}}), GDN_NOT_FOUND, "a snapshot that was never taken"},
-      {asked(K::load_layer_f32), GDN_ALREADY_LOADED, "a layer that is loaded"},
-      {asked(K::load_layer_f32, {}, {"norm"}), GDN_OK, "a null norm"},
+      {call_of(K::state_import, {{A::bytes, bytes - 1}}), GDN_INVALID_ARGUMENT, "one byte short"},
+      {call_of(K::state_import, {{A::bytes, bytes + 4}}), GDN_INVALID_ARGUMENT,
+       "a number too many"},
+      {call_of(K::state_import, {}, {"src"}), GDN_INVALID_ARGUMENT, "a null src"},
+      {call_of(K::snapshot, {}, {"id"}), GDN_INVALID_ARGUMENT, "a null id"},
+      {call_of(K::rollback, {{A::id, nobody}}), GDN_NOT_FOUND, "a snapshot that was never taken"},
+      {call_of(K::load_layer_f32), GDN_ALREADY_LOADED, "a layer that is loaded"},
+      {call_of(K::load_layer_f32, {}, {"norm"}), GDN_OK, "a null norm"},
   };
 }
 
@@ -76,71 +77,64 @@ std::vector<WrongCall> wrong_states(const Case& c) {
 std::vector<WrongCall> wrong_in_the_pool(const Case& c) {
   const int64_t block = q4_block_weights;
   std::vector<WrongCall> wrong = {
-      {asked(K::pool_init, {{A::bytes, too_many}}), GDN_OK, "a pool larger than any memory"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 3}, {A::cols, block}}), GDN_OK, "3 rows"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block + 1}}), GDN_OK,
+      {call_of(K::pool_init, {{A::bytes, too_many}}), GDN_OK, "a pool larger than any memory"},
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, 3}, {A::cols, block}}), GDN_OK, "3 rows"},
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block + 1}}), GDN_OK,
        "33 columns"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, -4}, {A::cols, block}}), GDN_OK, "-4 rows"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, too_many}, {A::cols, too_many}}), GDN_OK,
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, -4}, {A::cols, block}}), GDN_OK,
+       "-4 rows"},
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, too_many}, {A::cols, too_many}}), GDN_OK,
        "a matrix larger than any memory"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}, {"tiles"}), GDN_OK,
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}, {"tiles"}), GDN_OK,
        "null tiles"},
-      {asked(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}), GDN_OK,
+      {call_of(K::pool_put, {{A::key, nobody}, {A::rows, 4}, {A::cols, block}}), GDN_OK,
        "a tile more than the pool holds"},
-      {asked(K::pool_get, {{A::key, nobody}}), GDN_NOT_FOUND, "a key that is not there"},
-      {asked(K::bind_q4, {{A::key_z, nobody}}), c.weights == Weights::q4 ? GDN_NOT_FOUND : GDN_OK,
+      {call_of(K::pool_get, {{A::key, nobody}}), GDN_NOT_FOUND, "a key that is not there"},
+      {call_of(K::bind_q4, {{A::key_z, nobody}}), c.weights == Weights::q4 ? GDN_NOT_FOUND : GDN_OK,
        "a key that is not there"},
   };
   if (c.weights != Weights::q4) return wrong;
   const int64_t bytes = q4_bytes(c.shape.conv_dim(), c.shape.hidden_size);
   wrong.push_back(
-      {asked(K::pool_get, {{A::capacity, bytes - 1}}), GDN_TOO_SMALL, "capacity one byte short"});
+      {call_of(K::pool_get, {{A::capacity, bytes - 1}}), GDN_TOO_SMALL, "capacity one byte short"});
   return wrong;
 }
 
 std::vector<WrongCall> wrong_beside_the_layers() {
   const int64_t bytes = 64;  // of buffer 0
   return {
-      {asked(K::apply, {{A::op, 99}}), GDN_INVALID_ARGUMENT, "an operator that there is not"},
-      {asked(K::apply, {{A::op, 1}, {A::count_off, 1}}), GDN_INVALID_ARGUMENT, "counts one off"},
-      {asked(K::apply, {{A::op, 1}}, {"a"}), GDN_INVALID_ARGUMENT, "a null a"},
-      {asked(K::apply, {{A::op, 1}}, {"beta"}), GDN_INVALID_ARGUMENT, "a null beta"},
-      {asked(K::dequant, {{A::rows, 3}}), GDN_INVALID_ARGUMENT, "3 rows"},
-      {asked(K::dequant, {}, {"out"}), GDN_INVALID_ARGUMENT, "a null out"},
-      {asked(K::dequant, {}, {"tiles"}), GDN_INVALID_ARGUMENT, "null tiles"},
-      {asked(K::buffer_create, {{A::buffer, 1}, {A::bytes, too_many}}), GDN_OK,
+      {call_of(K::apply, {{A::op, 99}}), GDN_INVALID_ARGUMENT, "an operator that there is not"},
+      {call_of(K::apply, {{A::op, 1}, {A::count_off, 1}}), GDN_INVALID_ARGUMENT, "counts one off"},
+      {call_of(K::apply, {{A::op, 1}}, {"a"}), GDN_INVALID_ARGUMENT, "a null a"},
+      {call_of(K::apply, {{A::op, 1}}, {"beta"}), GDN_INVALID_ARGUMENT, "a null beta"},
+      {call_of(K::dequant, {{A::rows, 3}}), GDN_INVALID_ARGUMENT, "3 rows"},
+      {call_of(K::dequant, {}, {"out"}), GDN_INVALID_ARGUMENT, "a null out"},
+      {call_of(K::dequant, {}, {"tiles"}), GDN_INVALID_ARGUMENT, "null tiles"},
+      {call_of(K::buffer_create, {{A::buffer, 1}, {A::bytes, too_many}}), GDN_OK,
        "a buffer larger than any memory"},
-      {asked(K::buffer_write, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
+      {call_of(K::buffer_write, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
        "a byte beyond the buffer"},
-      {asked(K::buffer_read, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
+      {call_of(K::buffer_read, {{A::bytes, bytes}, {A::offset, 1}}), GDN_INVALID_ARGUMENT,
        "a byte beyond the buffer"},
-      {asked(K::buffer_read, {{A::bytes, 4}, {A::offset, too_many}}), GDN_INVALID_ARGUMENT,
+      {call_of(K::buffer_read, {{A::bytes, 4}, {A::offset, too_many}}), GDN_INVALID_ARGUMENT,
        "an offset beyond the buffer"},
-      {asked(K::buffer_write, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
+      {call_of(K::buffer_write, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
        "a buffer that there is not"},
-      {asked(K::buffer_read, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
+      {call_of(K::buffer_read, {{A::buffer, nobody}, {A::bytes, 4}}), GDN_NOT_FOUND,
        "a buffer that there is not"},
-      {asked(K::buffer_release, {{A::buffer, nobody}}), GDN_NOT_FOUND,
+      {call_of(K::buffer_release, {{A::buffer, nobody}}), GDN_NOT_FOUND,
        "a buffer that there is not"},
   };
 }
 
 }  // namespace
 
-Call asked(CallKind kind, std::map<Argument, int64_t> given, std::set<std::string> omit) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
-  call.omit = std::move(omit);
-  return call;
-}
-
 std::vector<Call> state_reads(const Case& c) {
   std::vector<Call> calls;
   for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
     for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
       calls.push_back(
-          asked(K::read, {{A::layer, layer}, {A::tensor, static_cast<int64_t>(tensor)}}));
+          call_of(K::read, {{A::layer, layer}, {A::tensor, static_cast<int64_t>(tensor)}}));
     }
   }
   return calls;
@@ -149,7 +143,7 @@ std::vector<Call> state_reads(const Case& c) {
 std::vector<Call> steps_of_all_layers(const Case& c, int64_t token) {
   std::vector<Call> calls;
   for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
-    calls.push_back(asked(K::step, {{A::layer, layer}, {A::first_token, token}}));
+    calls.push_back(call_of(K::step, {{A::layer, layer}, {A::first_token, token}}));
     calls.back().reads = {Tensor::OUT, Tensor::S, Tensor::HIST};
   }
   return calls;
@@ -160,7 +154,7 @@ std::vector<Call> pool_reads(const Case& c) {
   if (c.weights != Weights::q4) return calls;
   for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
     for (int64_t matrix = 0; matrix < 3; ++matrix) {
-      calls.push_back(asked(K::pool_get, {{A::weights, layer}, {A::matrix, matrix}}));
+      calls.push_back(call_of(K::pool_get, {{A::weights, layer}, {A::matrix, matrix}}));
     }
   }
   return calls;
@@ -234,8 +228,8 @@ std::vector<WrongCall> wrong_calls(const Case& c, const Lab& lab) {
 
 std::vector<Call> calls_before_wrong_ones(const Case& c, const Lab& lab) {
   std::vector<Call> calls = setup_calls(c);
-  for (const Call& call : {asked(K::state_export), asked(K::buffer_create, {{A::bytes, 64}}),
-                           asked(K::buffer_write, {{A::bytes, 64}})}) {
+  for (const Call& call : {call_of(K::state_export), call_of(K::buffer_create, {{A::bytes, 64}}),
+                           call_of(K::buffer_write, {{A::bytes, 64}})}) {
     if (is_served(c, lab, call)) calls.push_back(call);
   }
   return calls;
@@ -252,25 +246,25 @@ std::vector<Call> calls_that_hold_memory(const Case& c, const Lab& lab) {
   const int64_t last = c.shape.num_layers - 1;
   const int64_t tokens = std::min<int64_t>(c.tokens, 3);
   const Call later[] = {
-      asked(K::step, {{A::first_token, 0}}),
-      asked(K::snapshot, {{A::layer, last}}),
-      asked(K::run, {{A::layer, last}, {A::first_token, 0}, {A::tokens, tokens}}),
-      asked(K::snapshot, {{A::layer, last}, {A::id, 1}}),
-      asked(K::forward, {{A::first_token, 0}, {A::tokens, tokens}}),
-      asked(K::buffer_create, {{A::bytes, 64}}),
-      asked(K::buffer_write, {{A::bytes, 64}}),
-      asked(K::state_export, {{A::layer, last}}),
-      asked(K::unload_layer),
-      asked(K::load_layer_f32, {}, {"qkv", "z", "out"}),
-      asked(K::unload_layer),
-      asked(K::rollback, {{A::id, 0}, {A::read_layer, last}}),
-      asked(K::apply, {{A::op, 1}}),
-      asked(K::dequant),
-      asked(K::buffer_create, {{A::buffer, 1}, {A::bytes, 256}}),
-      asked(K::buffer_release),
-      asked(K::step, {{A::layer, last}, {A::first_token, 0}}),
+      call_of(K::step, {{A::first_token, 0}}),
+      call_of(K::snapshot, {{A::layer, last}}),
+      call_of(K::run, {{A::layer, last}, {A::first_token, 0}, {A::tokens, tokens}}),
+      call_of(K::snapshot, {{A::layer, last}, {A::id, 1}}),
+      call_of(K::forward, {{A::first_token, 0}, {A::tokens, tokens}}),
+      call_of(K::buffer_create, {{A::bytes, 64}}),
+      call_of(K::buffer_write, {{A::bytes, 64}}),
+      call_of(K::state_export, {{A::layer, last}}),
+      call_of(K::unload_layer),
+      call_of(K::load_layer_f32, {}, {"qkv", "z", "out"}),
+      call_of(K::unload_layer),
+      call_of(K::rollback, {{A::id, 0}, {A::read_layer, last}}),
+      call_of(K::apply, {{A::op, 1}}),
+      call_of(K::dequant),
+      call_of(K::buffer_create, {{A::buffer, 1}, {A::bytes, 256}}),
+      call_of(K::buffer_release),
+      call_of(K::step, {{A::layer, last}, {A::first_token, 0}}),
   };
-  const bool unloads = is_served(c, lab, asked(K::unload_layer));
+  const bool unloads = is_served(c, lab, call_of(K::unload_layer));
   for (const Call& call : later) {
     // Only what was unloaded can be loaded again.
     const bool loads_again = call.kind == K::load_layer_f32;

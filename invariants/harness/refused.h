@@ -13,7 +13,6 @@
 
 namespace gdn {
 
-Call asked(CallKind kind, std::map<Argument, int64_t> given = {}, std::set<std::string> omit = {});
 // S and HIST of every layer.
 std::vector<Call> state_reads(const Case& c);
 // One token through every layer from row `token` of the stream, with what it gave.

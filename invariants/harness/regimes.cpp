@@ -184,7 +184,7 @@ Case draw(Rng& rng) {
   draw_dialect(c, rng);
   draw_pool(c, rng);
   draw_numbers(c, rng);
-  if (layer && in_100(rng, size == Size::tiny ? 40 : 30)) draw_calls(c, rng);
+  if (layer && in_100(rng, size == Size::tiny ? 40 : 30)) give_calls(c, rng);
   if (c.subject == Subject::recurrent) cut_recurrence(c, rng);
   return c;
 }

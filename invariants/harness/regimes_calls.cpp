@@ -15,15 +15,9 @@ constexpr std::array after_move = {Tensor::S, Tensor::HIST};
 template <size_t count>
 Call call_of(CallKind kind, std::map<Argument, int64_t> given,
              const std::array<Tensor, count>& reads) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
+  Call call = gdn::call_of(kind, std::move(given));
   call.reads = {reads.begin(), reads.end()};
   return call;
-}
-
-Call call_of(CallKind kind, std::map<Argument, int64_t> given = {}) {
-  return call_of(kind, std::move(given), std::array<Tensor, 0>{});
 }
 
 // What is left of the stream in each piece goes through `run`, single tokens through `step` too.
@@ -222,7 +216,7 @@ class LifeOfLayers {
 
 }  // namespace
 
-void draw_calls(Case& c, Rng& rng) {
+void give_calls(Case& c, Rng& rng) {
   const bool cut = c.tokens > 8 || in_100(rng, 30);
   c.calls = cut ? pieces(c, rng) : LifeOfLayers(c, rng).live();
   // Before a first token there is no OUT to read.

@@ -1,7 +1,6 @@
 // What a drawn case is made of; regimes.cpp puts it together.
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include "reference/case.h"
@@ -12,17 +11,11 @@ namespace gdn {
 // True so often.
 inline bool in_100(Rng& rng, int64_t percent) { return rng.range(1, 100) <= percent; }
 
-// One of a list.
-template <class Item, size_t count>
-const Item& one_of(Rng& rng, const Item (&items)[count]) {
-  return items[static_cast<size_t>(rng.range(0, static_cast<int64_t>(count) - 1))];
-}
-
 // The recipe and the explicit numbers of a case whose subject, shape and tokens stand.
 void draw_numbers(Case& c, Rng& rng);
 // Calls of a layer case that is otherwise complete: its stream in pieces, or a life of its layers,
 // with refused calls among them.
-void draw_calls(Case& c, Rng& rng);
+void give_calls(Case& c, Rng& rng);
 
 // Values of a + dt_bias around which gates change their form, or leave float32's range.
 std::span<const float> gate_edges();

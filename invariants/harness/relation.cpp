@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace gdn {
@@ -177,6 +178,31 @@ std::vector<float> rows_in_order(std::span<const float> rows, int64_t width,
     moved.insert(moved.end(), begin, begin + width);
   }
   return moved;
+}
+
+std::vector<float> columns_in_order(const std::vector<float>& matrix,
+                                    const std::vector<int64_t>& order) {
+  const size_t cols = order.size();
+  std::vector<float> moved;
+  moved.reserve(matrix.size());
+  for (size_t begin = 0; begin < matrix.size(); begin += cols) {
+    for (const int64_t col : order) moved.push_back(matrix[begin + static_cast<size_t>(col)]);
+  }
+  return moved;
+}
+
+std::vector<int64_t> shifted_order(int64_t count, Rng rng) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin(), order.begin() + rng.range(1, count - 1), order.end());
+  return order;
+}
+
+Verdict agree_in_order(std::string_view what, const Judged& other, const Judged& one,
+                       const std::vector<int64_t>& order, bool bits) {
+  const std::vector<float> moved = rows_in_order(one.got, 1, order);
+  if (bits) return same_bits(what, other.got, moved);
+  return agree(what, other, {{moved, in_order(one.want, order)}});
 }
 
 Bounded in_order(const Bounded& want, const std::vector<int64_t>& order) {

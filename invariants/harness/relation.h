@@ -16,6 +16,7 @@
 #include "reference/bound.h"
 #include "reference/case.h"
 #include "reference/contract.h"
+#include "reference/rng.h"
 
 namespace gdn {
 
@@ -28,6 +29,12 @@ struct Judged {
 // One result is the sum of the others, as its exact value is that of theirs: within the sum of all
 // bounds. Elements that the reference does not know as a number, of either, are left out.
 Verdict agree(std::string_view what, const Judged& one, const std::vector<Judged>& terms);
+
+// Of two layers whose parts stand in different orders, after equal tokens: element i of a tensor of
+// `other` is element order[i] of `one`. Equal bits where `bits`, else within the sum of both
+// bounds.
+Verdict agree_in_order(std::string_view what, const Judged& other, const Judged& one,
+                       const std::vector<int64_t>& order, bool bits);
 
 // Why an invariant says nothing of a case.
 Verdict not_applicable(std::string why);
@@ -65,6 +72,12 @@ std::vector<float> without_zero_signs(std::vector<float> numbers);
 // Row i of the result is row order[i].
 std::vector<float> rows_in_order(std::span<const float> rows, int64_t width,
                                  const std::vector<int64_t>& order);
+// Column i of every row of the result is column order[i].
+std::vector<float> columns_in_order(const std::vector<float>& matrix,
+                                    const std::vector<int64_t>& order);
+// 0 to count - 1, shifted by a number from 1 on that is drawn: none stays, and no two change
+// places.
+std::vector<int64_t> shifted_order(int64_t count, Rng rng);
 // Element i of the result is element order[i].
 Bounded in_order(const Bounded& want, const std::vector<int64_t>& order);
 

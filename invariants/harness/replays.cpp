@@ -7,19 +7,6 @@
 namespace gdn {
 namespace {
 
-std::set<Tensor> every_tensor() {
-  std::set<Tensor> all;
-  for (int i = 0; i < tensor_count; ++i) all.insert(static_cast<Tensor>(i));
-  return all;
-}
-
-Call call_of(CallKind kind, std::map<Argument, int64_t> given) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
-  return call;
-}
-
 // Null, and *why, where it was not.
 const CallObserved* served(Session& session, const Call& call, Verdict* why) {
   const CallObserved& seen = session.call(call);

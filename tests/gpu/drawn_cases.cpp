@@ -9,15 +9,6 @@
 namespace gdn::gpu {
 namespace {
 
-Call call_of(CallKind kind, std::map<Argument, int64_t> given = {}, bool reads_all = false) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
-  if (!reads_all) return call;
-  for (int i = 0; i < tensor_count; ++i) call.reads.insert(static_cast<Tensor>(i));
-  return call;
-}
-
 Call read_of(Tensor tensor, int64_t layer) {
   return call_of(CallKind::read,
                  {{Argument::layer, layer}, {Argument::tensor, static_cast<int64_t>(tensor)}});
@@ -31,25 +22,26 @@ std::vector<Call> every_call(const Case& c) {
   const int64_t last = c.shape.num_layers - 1;
   std::vector<Call> calls = setup_calls(c);
   const auto add = [&calls](Call call) { calls.push_back(std::move(call)); };
-  add(call_of(CallKind::step, {{Argument::layer, 0}}, true));
-  add(call_of(CallKind::step, {{Argument::layer, 0}}, true));
-  add(call_of(CallKind::run, {{Argument::layer, last}, {Argument::tokens, 3}}, true));
+  add(observed(call_of(CallKind::step, {{Argument::layer, 0}})));
+  add(observed(call_of(CallKind::step, {{Argument::layer, 0}})));
+  add(observed(call_of(CallKind::run, {{Argument::layer, last}, {Argument::tokens, 3}})));
   add(call_of(CallKind::snapshot, {{Argument::layer, -1}, {Argument::id, 0}}));
-  add(call_of(CallKind::forward,
-              {{Argument::first_token, 5}, {Argument::tokens, 2}, {Argument::read_layer, 0}},
-              true));
-  add(call_of(CallKind::forward, {{Argument::first_token, 7}, {Argument::read_layer, last}}, true));
+  add(observed(
+      call_of(CallKind::forward,
+              {{Argument::first_token, 5}, {Argument::tokens, 2}, {Argument::read_layer, 0}})));
+  add(observed(
+      call_of(CallKind::forward, {{Argument::first_token, 7}, {Argument::read_layer, last}})));
   add(call_of(CallKind::state_export, {{Argument::layer, last}, {Argument::id, 0}}));
   add(call_of(CallKind::rollback, {{Argument::id, 0}}));
   add(read_of(Tensor::S, last));
-  add(call_of(CallKind::step, {{Argument::layer, 0}, {Argument::first_token, 8}}, true));
+  add(observed(call_of(CallKind::step, {{Argument::layer, 0}, {Argument::first_token, 8}})));
   add(call_of(CallKind::state_import, {{Argument::layer, last}, {Argument::id, 0}}));
-  add(call_of(CallKind::step, {{Argument::layer, last}, {Argument::first_token, 9}}, true));
+  add(observed(call_of(CallKind::step, {{Argument::layer, last}, {Argument::first_token, 9}})));
   add(call_of(CallKind::reset, {{Argument::layer, -1}}));
   add(read_of(Tensor::HIST, 0));
-  add(call_of(CallKind::forward,
-              {{Argument::first_token, 10}, {Argument::tokens, 2}, {Argument::read_layer, last}},
-              true));
+  add(observed(
+      call_of(CallKind::forward,
+              {{Argument::first_token, 10}, {Argument::tokens, 2}, {Argument::read_layer, last}})));
   add(call_of(CallKind::state_export, {{Argument::layer, 0}, {Argument::id, 1}}));
   return calls;
 }
@@ -136,6 +128,11 @@ Case drawn_operator(Rng& rng, uint64_t seed) {
 }
 
 }  // namespace
+
+Call observed(Call call) {
+  call.reads = every_tensor();
+  return call;
+}
 
 Case layer_case(const Shape& shape, Weights weights, uint64_t seed) {
   Case c;

@@ -15,6 +15,9 @@ Case drawn_case(uint64_t seed, int64_t index);
 // A layer of the shape through step, run, forward and export, every tensor read after each.
 Case layer_case(const Shape& shape, Weights weights, uint64_t seed);
 
+// The call with every tensor read after it.
+Call observed(Call call);
+
 // "layer, q4, q8_0": what a table counts a case under.
 std::string kind_of(const Case& c);
 

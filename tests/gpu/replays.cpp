@@ -6,18 +6,10 @@
 #include "invariants/harness/lab.h"
 #include "reference/rng.h"
 #include "tests/gpu/commands.h"
+#include "tests/gpu/drawn_cases.h"
 
 namespace gdn::gpu {
 namespace {
-
-Call call_of(CallKind kind, std::map<Argument, int64_t> given, bool reads_all = false) {
-  Call call;
-  call.kind = kind;
-  call.given = std::move(given);
-  if (!reads_all) return call;
-  for (int i = 0; i < tensor_count; ++i) call.reads.insert(static_cast<Tensor>(i));
-  return call;
-}
 
 uint64_t digest_of(const std::vector<float>& numbers, uint64_t before) {
   const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()),
@@ -93,14 +85,14 @@ class Replays {
     const auto count = static_cast<size_t>(tokens_);
     const auto add_steps = [&] {
       for (int64_t t = 0; t < tokens_; ++t) {
-        calls.push_back(call_of(CallKind::step, {{Argument::first_token, t}}, true));
+        calls.push_back(observed(call_of(CallKind::step, {{Argument::first_token, t}})));
       }
       calls.push_back(call_of(CallKind::reset, {{Argument::layer, -1}}));
     };
     add_steps();
     for (const CallKind kind : {CallKind::run, CallKind::forward}) {
       calls.push_back(
-          call_of(kind, {{Argument::first_token, 0}, {Argument::tokens, tokens_}}, true));
+          observed(call_of(kind, {{Argument::first_token, 0}, {Argument::tokens, tokens_}})));
       calls.push_back(call_of(CallKind::reset, {{Argument::layer, -1}}));
     }
     add_steps();
@@ -137,8 +129,8 @@ void first_and_last_layer(const Lab& lab, const Options& options, Findings& foun
   const int64_t last = options.layers - 1;
   for (int64_t t = 0; t < options.tokens; ++t) {
     for (const int64_t layer : {int64_t{0}, last}) {
-      calls.push_back(
-          call_of(CallKind::step, {{Argument::layer, layer}, {Argument::first_token, t}}, true));
+      calls.push_back(observed(
+          call_of(CallKind::step, {{Argument::layer, layer}, {Argument::first_token, t}})));
     }
   }
   const Observation seen = lab.run(c.with_calls(calls));
