@@ -23,6 +23,8 @@ constexpr uint32_t telling_bits[] = {
     0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x00000001, 0x80000001, 0x007FFFFF,
     0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000,
     0x41A00000, 0x41A00001, 0xC1A00000, 0xC1A00001, 0x42B17218, 0xC2AEAC50, 0xC2D00000};
+// Scales that engines may take for another or for none, and ordinary ones.
+constexpr float telling_scales[] = {0.0F, 1.0F, -1.0F, 0.25F, 2.0F, 0x1p-126F, 0x1p100F};
 
 int64_t near(int64_t value, Rng& rng) {
   switch (rng.range(0, 4)) {
@@ -83,6 +85,10 @@ void change_recipe(Case& c, Rng& rng) {
 void change_dialect(Case& c, Rng& rng) {
   const std::string_view dimension = one_of(rng, dialect_dimensions());
   const std::span<const std::string_view> values = dimension_values(dimension);
+  if (dimension == "scale" && rng.range(0, 1) == 0) {
+    c.dialect.scale = one_of(rng, telling_scales);
+    return;
+  }
   if (!values.empty()) set_dimension(c.dialect, dimension, one_of(rng, values));
 }
 
