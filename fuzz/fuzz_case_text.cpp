@@ -1,10 +1,37 @@
 // Hostile bytes as the text of a case: the parser says what is wrong with it, or what it read
 // prints and parses to itself.
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
 
+#include "fuzz/case_dictionary.h"
 #include "fuzz/demand.h"
 #include "reference/case.h"
+
+// --dictionary prints the dictionary of the text form; --dictionary=FILE holds FILE against it.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  constexpr std::string_view option = "--dictionary";
+  for (int i = 1; i < *argc; ++i) {
+    const std::string_view argument = (*argv)[i];
+    if (!argument.starts_with(option)) continue;
+    const std::string words = gdn::case_dictionary();
+    if (argument == option) {
+      std::fputs(words.c_str(), stdout);
+      std::exit(0);
+    }
+    std::ifstream in(std::string(argument.substr(option.size() + 1)), std::ios::binary);
+    const std::string held{std::istreambuf_iterator<char>(in), {}};
+    if (held == words) std::exit(0);
+    std::fprintf(stderr, "%s is not what fuzz_case_text --dictionary prints; write it anew\n",
+                 argument.data());
+    std::exit(1);
+  }
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string why;
