@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "ci/interrupt.h"
+#include "reference/parallel_for.h"
 
 namespace gdn {
 namespace {
@@ -222,11 +223,31 @@ class Worker {
   std::optional<size_t> task_, in_step_;
 };
 
+namespace {
+
+// While processes share the cores out, each uses its part of them: children begin with what their
+// parent has.
+class ShareOfThreads {
+ public:
+  explicit ShareOfThreads(size_t processes) : before_(threads_max()) {
+    set_threads_max(before_ / static_cast<int64_t>(std::max<size_t>(1, processes)));
+  }
+  ~ShareOfThreads() { set_threads_max(before_); }
+  ShareOfThreads(const ShareOfThreads&) = delete;
+  ShareOfThreads& operator=(const ShareOfThreads&) = delete;
+
+ private:
+  const int64_t before_;
+};
+
+}  // namespace
+
 int processes_here() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 void share_out(int processes, const Work& work) {
   std::deque<Worker> workers;
   const size_t wanted = std::min(work.tasks, static_cast<size_t>(std::max(1, processes)));
+  const ShareOfThreads share(wanted);
   while (workers.size() < wanted) workers.emplace_back(work);
   size_t next = 0;
   bool stopped = false;

@@ -16,15 +16,6 @@ using Real = mp::number<mp::mpfr_float_backend<50, mp::allocate_stack>, mp::et_o
 using Real100 = mp::number<mp::mpfr_float_backend<100, mp::allocate_stack>, mp::et_off>;
 using RealBinary = mp::number<mp::cpp_bin_float<50>, mp::et_off>;
 
-// MPFR keeps the constants that exp needs once a thread. A worker that ends gives them back, else
-// they are lost: let one of these live as long as the work.
-struct ThreadConstants {
-  ThreadConstants() = default;
-  ThreadConstants(const ThreadConstants&) = delete;
-  ThreadConstants& operator=(const ThreadConstants&) = delete;
-  ~ThreadConstants() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
-};
-
 }  // namespace gdn
 
 // Explicitly instantiates one template for each type: GDN_INSTANTIATE(macro) with macro(Type).

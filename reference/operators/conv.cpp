@@ -109,7 +109,6 @@ Bounded conv(const Bounded& window, std::span<const float> w, int64_t channels,
   Bounded result = bounded_of(static_cast<size_t>(channels));
   // A channel costs a few us, a thread some 20.
   parallel_for(channels, 64, [&](int64_t begin, int64_t end) {
-    const ThreadConstants constants;
     Channel channel = empty;
     for (int64_t c = begin; c < end; ++c) {
       load(channel, window, w, channels, c);

@@ -184,7 +184,6 @@ Bounded gated_norm(const Bounded& o, const Bounded& z, std::span<const float> w,
   const size_t vd = w.size();
   std::vector<Bounded> heads(vd == 0 ? 0 : o.size() / vd);
   parallel_for(static_cast<int64_t>(heads.size()), 1, [&](int64_t begin, int64_t end) {
-    const ThreadConstants constants;
     for (size_t i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       heads[i] = head_of(slice(o, i * vd, vd), slice(z, i * vd, vd), w, form, contract, model);
     }
