@@ -10,6 +10,7 @@
 
 #include "fuzz/mutate.h"
 #include "invariants/harness/invariant.h"
+#include "reference/parallel_for.h"
 
 namespace gdn {
 namespace {
@@ -30,6 +31,7 @@ Judges& judges() {
 }
 
 void prepare(const std::vector<std::string>& engines) {
+  set_threads_max(1);  // searches share the cores as processes
   for (const std::string& name : engines) {
     std::string why;
     std::optional<EngineSource> engine = find_engine(name, &why);
