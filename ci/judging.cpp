@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -96,15 +97,22 @@ bool crashes(const Judging& judging, const Failing& of, const Case& c) {
 // The smallest case as text, below how many steps led there and its verdict.
 std::string small_and_packed(const Judging& judging, const Failing& failing, Labs& labs) {
   const Invariant& invariant = *judging.invariants[failing.invariant];
+  const auto holds_elsewhere = [&](const Case& c) {
+    return std::all_of(failing.holding.begin(), failing.holding.end(), [&](size_t engine) {
+      const Verdict verdict = judge_one(invariant, c, lab_of(labs, judging, engine));
+      return verdict.holds() && verdict.elements > 0;
+    });
+  };
   if (failing.crashed) {
     const Shrunk shrunk = shrink(
-        failing.found, [&](const Case& c) { return crashes(judging, failing, c); },
+        failing.found,
+        [&](const Case& c) { return crashes(judging, failing, c) && holds_elsewhere(c); },
         crash_tries_max);
     return fmt::format("{} 0\n{}", shrunk.accepted, print(shrunk.smallest));
   }
   const Lab& lab = lab_of(labs, judging, failing.engine);
   const auto fails = [&](const Case& c) {
-    return judge_one(invariant, c, lab).outcome == failing.verdict.outcome;
+    return judge_one(invariant, c, lab).outcome == failing.verdict.outcome && holds_elsewhere(c);
   };
   const Shrunk shrunk = shrink(failing.found, fails, shrink_tries_max);
   const std::string verdict = packed(judge_one(invariant, shrunk.smallest, lab));

@@ -46,6 +46,8 @@ struct Failing {
   Verdict verdict;  // of `smallest`, once it is there
   Case smallest;
   size_t steps = 0;  // from `found` to `smallest`
+  // Engines on which a smaller case has to hold: none of its elements may be undecided there.
+  std::vector<size_t> holding = {};
 };
 void make_small(const Judging& judging, std::vector<Failing>& failing);
 
