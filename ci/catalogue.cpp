@@ -35,15 +35,6 @@ bool names(const Invariant& invariant, const std::string& mutant) {
   return std::find(kills.begin(), kills.end(), mutant) != kills.end();
 }
 
-// The mutant's entry; every row of a matrix has one.
-const gdn_mutant& entry_of(const std::string& name) {
-  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
-    if (name == gdn_mutant_at(i)->name) return *gdn_mutant_at(i);
-  }
-  static const gdn_mutant none = {};
-  return none;
-}
-
 // Of one mutant: the invariants that name it first.
 struct Killers {
   std::vector<std::string> named, others, missed;
@@ -101,6 +92,14 @@ std::string totals(const KillMatrix& matrix) {
 }
 
 }  // namespace
+
+const gdn_mutant& mutant_named(const std::string& name) {
+  for (size_t i = 0; i < gdn_mutant_count(); ++i) {
+    if (name == gdn_mutant_at(i)->name) return *gdn_mutant_at(i);
+  }
+  static const gdn_mutant none = {};
+  return none;
+}
 
 std::string one_line_of(const std::vector<std::string>& list) {
   return list.empty() ? "-" : fmt::format("{}", fmt::join(list, " "));
@@ -182,7 +181,7 @@ std::string as_text(const KillMatrix& matrix) {
   TextTable table{{"mutant", "operator", "unnamed", "killed by those that name it"}, {}};
   for (size_t row = 0; row < matrix.mutants.size(); ++row) {
     const Killers killers = killers_of(matrix, row);
-    table.rows.push_back({matrix.mutants[row], entry_of(matrix.mutants[row]).op,
+    table.rows.push_back({matrix.mutants[row], mutant_named(matrix.mutants[row]).op,
                           fmt::format("+{}", killers.others.size()), one_line_of(killers.named)});
   }
   std::string text = as_text(table);
@@ -209,7 +208,7 @@ std::string as_json(const KillMatrix& matrix) {
                        {"on", cell.on},
                        {"detail", cell.detail}});
     }
-    const gdn_mutant& entry = entry_of(matrix.mutants[row]);
+    const gdn_mutant& entry = mutant_named(matrix.mutants[row]);
     rows.push_back({{"mutant", matrix.mutants[row]},
                     {"operator", entry.op},
                     {"bug", entry.bug},
@@ -226,7 +225,7 @@ std::string catalogue_markdown(const KillMatrix& matrix) {
   TextTable mutants{{"mutant", "operator", "planted fault", "named and killed by", "others"}, {}};
   for (size_t row = 0; row < matrix.mutants.size(); ++row) {
     const Killers killers = killers_of(matrix, row);
-    const gdn_mutant& entry = entry_of(matrix.mutants[row]);
+    const gdn_mutant& entry = mutant_named(matrix.mutants[row]);
     mutants.rows.push_back({entry.name, entry.op, entry.bug, one_line_of(killers.named),
                             fmt::format("{}", killers.others.size())});
   }

@@ -17,6 +17,8 @@ std::string domain_of(const Invariant& invariant);
 std::string one_line_of(const std::vector<std::string>& names);  // "-" if there are none
 TextTable invariants_table();
 TextTable mutants_table();
+// The entry of a mutant that there is.
+const gdn_mutant& mutant_named(const std::string& name);
 
 // What one invariant saw of one mutant over all cases.
 struct Cell {

@@ -49,7 +49,9 @@ struct MatrixCommand {
   std::vector<std::string> mutants;  // empty: all
   std::string seeds;                 // a folder of cases; empty: the tree's own
   std::string seed;
-  int64_t cases = 0;  // to draw beside the seeds
+  int64_t cases = 0;          // to draw beside the seeds
+  bool drawn_only = false;    // no seeds
+  bool until_killed = false;  // case by case, each mutant up to the first that kills it
   int jobs = 0;
   std::string json;     // where to write, or empty
   std::string summary;  // a document whose part `catalogue` is replaced, or empty

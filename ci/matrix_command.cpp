@@ -1,4 +1,5 @@
-// `deltaproof matrix`: every mutant judged by every invariant, up to the first case that kills it.
+// `deltaproof matrix`: every mutant judged by every invariant, up to the first case that kills it;
+// or case by case, up to the first that any invariant kills it on.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include "ci/judging.h"
 #include "ci/processes.h"
 #include "ci/supervised.h"
+#include "ci/survivors.h"
 #include "invariants/harness/regimes.h"
 
 namespace gdn {
@@ -28,13 +30,20 @@ struct Cases {
   size_t steps_before(size_t invariant) const { return invariant * all.size(); }
 };
 
-ExitStatus read_cases(const MatrixCommand& command, Cases& cases, KillMatrix& matrix) {
+ExitStatus read_seeds(const MatrixCommand& command, Cases& cases) {
+  if (command.drawn_only) return exit_ok;
   std::string folder = command.seeds;
   if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
   std::string why = "there is no folder corpus here, give its seeds with --seeds";
   if (folder.empty() || !read_cases_below(folder, cases.all, &why)) {
     return refuse(why, exit_bad_input);
   }
+  return exit_ok;
+}
+
+ExitStatus read_cases(const MatrixCommand& command, Cases& cases, KillMatrix& matrix) {
+  const ExitStatus status = read_seeds(command, cases);
+  if (status != exit_ok) return status;
   matrix.seeds = cases.all.size();
   const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
   if (!seed) {
@@ -120,10 +129,89 @@ void judge_mutants(const MatrixCommand& command, const std::vector<EngineSource>
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
 }
 
-ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
-  if (!command.summary.empty() && !command.mutants.empty()) {
-    return refuse("--summary takes all mutants, leave --mutant out", exit_bad_input);
+// Steps go through the cases, and in each through the invariants.
+void judge_until_killed(const EngineSource& engine, const Cases& cases, size_t seeds, size_t first,
+                        Channel& channel) {
+  // It is not the first process on this task: the one before was killed by a case.
+  if (first > 0) return;
+  const Lab lab(engine);
+  for (size_t k = 0; k < cases.all.size(); ++k) {
+    const Case& c = cases.all[k].content;
+    for (size_t i = 0; i < registry().size(); ++i) {
+      const Invariant& invariant = registry()[i];
+      if (!invariant.claim.applies(c) || (k >= seeds && !asked(invariant, c))) continue;
+      channel.begin(k * registry().size() + i);
+      const Verdict verdict = judge_one(invariant, c, lab);
+      channel.put(fmt::format("{}{}", static_cast<int>(verdict.outcome), verdict.detail));
+      if (verdict.outcome == Outcome::fails || verdict.outcome == Outcome::engine_error) return;
+    }
   }
+}
+
+Survivors live_of(const MatrixCommand& command, const std::vector<EngineSource>& engines,
+                  const Cases& cases, const KillMatrix& matrix) {
+  Survivors survivors = {matrix.command, matrix.version, matrix.seeds, matrix.drawn, {}};
+  for (const std::string& name : matrix.mutants) survivors.lives.emplace_back().mutant = name;
+  const auto noted = [&](size_t task, size_t step, Outcome outcome, std::string_view detail) {
+    MutantLife& life = survivors.lives[task];
+    life.cases = step / registry().size() + 1;
+    life.verdicts += outcome != Outcome::not_applicable;
+    if (outcome != Outcome::fails && outcome != Outcome::engine_error) return;
+    life.killed_by = registry()[step % registry().size()].name;
+    life.on = cases.all[life.cases - 1].path;
+    life.how = name_of(outcome);
+    life.detail = detail;
+  };
+  Work work;
+  work.tasks = engines.size();
+  work.run = [&](size_t task, size_t first, Channel& channel) {
+    judge_until_killed(engines[task], cases, matrix.seeds, first, channel);
+  };
+  work.result = [&](size_t task, size_t step, std::string_view result) {
+    noted(task, step, static_cast<Outcome>(result[0] - '0'), result.substr(1));
+  };
+  work.crashed = [&](size_t task, size_t step, const std::string& how) {
+    noted(task, step, Outcome::engine_error, how);
+  };
+  size_t done = 0;
+  work.done = [&](size_t task) {
+    MutantLife& life = survivors.lives[task];
+    if (life.killed_by.empty()) life.cases = cases.all.size();
+    fmt::print(stderr, "deltaproof: {} of {} mutants, {}: {} cases, {}\n", ++done, engines.size(),
+               life.mutant, life.cases, life.killed_by.empty() ? "survives" : life.killed_by);
+  };
+  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+  return survivors;
+}
+
+// That they are alive is an answer, not a failure; that nothing was judged is none.
+ExitStatus survivors_of(const MatrixCommand& command, const std::vector<EngineSource>& engines,
+                        const Cases& cases, const KillMatrix& matrix) {
+  const Survivors survivors = live_of(command, engines, cases, matrix);
+  fmt::print("{}", as_text(survivors));
+  const std::string why = command.json.empty() ? "" : write_whole(command.json, as_json(survivors));
+  if (!why.empty()) return refuse(why, exit_infrastructure);
+  for (const MutantLife& life : survivors.lives) {
+    if (life.verdicts == 0) return exit_fails;
+  }
+  return exit_ok;
+}
+
+std::string why_not_asked_so(const MatrixCommand& command) {
+  if (!command.summary.empty() && !command.mutants.empty()) {
+    return "--summary takes all mutants, leave --mutant out";
+  }
+  if (!command.summary.empty() && (command.until_killed || command.drawn_only)) {
+    return "--summary takes every cell on the seeds, leave --until-killed and --drawn-only out";
+  }
+  if (command.drawn_only && !command.seeds.empty()) return "--drawn-only takes no --seeds";
+  if (command.drawn_only && command.cases == 0) return "--drawn-only needs --cases";
+  return "";
+}
+
+ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
+  const std::string why_not = why_not_asked_so(command);
+  if (!why_not.empty()) return refuse(why_not, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants");
   KillMatrix matrix;
   Cases cases;
@@ -141,7 +229,10 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   if (!command.seeds.empty()) matrix.command += " --seeds " + shell_word(command.seeds);
   if (command.cases > 0) matrix.command += fmt::format(" --cases {}", command.cases);
   if (!command.seed.empty()) matrix.command += " --seed " + shell_word(command.seed);
+  if (command.drawn_only) matrix.command += " --drawn-only";
+  if (command.until_killed) matrix.command += " --until-killed";
   if (!command.summary.empty()) matrix.command += " --summary " + shell_word(command.summary);
+  if (command.until_killed) return survivors_of(command, engines, cases, matrix);
 
   judge_mutants(command, engines, cases, matrix);
   fmt::print("{}", as_text(matrix));
