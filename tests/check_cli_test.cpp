@@ -53,6 +53,11 @@ TEST_F(CheckCli, UsageErrorsAreStatus2AndSayWhatThereIs) {
   EXPECT_EQ(check("--corpus " + path("absent")).status, 2);
   EXPECT_EQ(run("matrix --mutant no_such_mutant").status, 2);
   EXPECT_EQ(run("matrix --mutant q_scale_twice --summary " + path("x.md")).status, 2);
+  const Ran none = run("matrix --drawn-only --until-killed");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.output, HasSubstr("--drawn-only needs --cases"));
+  EXPECT_EQ(run("matrix --drawn-only --cases 1 --seeds " + path("seeds")).status, 2);
+  EXPECT_EQ(run("matrix --until-killed --summary " + path("x.md")).status, 2);
 }
 
 TEST_F(CheckCli, ASeedMayBeACommitsHash) {
@@ -201,6 +206,30 @@ TEST_F(CheckCli, MatrixSaysWhoKillsAMutantAndWhoMissesIt) {
   EXPECT_THAT(ran.output, HasSubstr("beta_from_a"));
   EXPECT_THAT(ran.output, HasSubstr("operators_within_bound"));
   EXPECT_THAT(ran.output, HasSubstr("2 of 2 mutants are killed"));
+}
+
+// A mutant is judged no further than the case that kills it, and as often as check would have.
+TEST_F(CheckCli, MatrixSaysAfterHowManyDrawnCasesAMutantIsKilledAndWhichSurvive) {
+  const std::string command =
+      "matrix --drawn-only --until-killed --seed 1 --cases 30 --mutant beta_from_a --mutant "
+      "conv_history_of_four_rows --json ";
+  const Ran ran = run(command + path("one.json") + " --jobs 1");
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("1 of 2 mutants survive 0 seeds and 30 drawn cases"));
+  const auto json = nlohmann::json::parse(content("one.json"));
+  const auto& killed = json.at("rows").at(0);
+  EXPECT_EQ(killed.at("mutant"), "beta_from_a");
+  EXPECT_FALSE(killed.at("survives"));
+  EXPECT_LT(killed.at("cases"), 30);
+  const auto last = killed.at("cases").get<int>() - 1;
+  EXPECT_EQ(killed.at("on"), "case " + std::to_string(last) + " of seed 1");
+  const auto& alive = json.at("rows").at(1);
+  // No drawn case has more than five taps.
+  EXPECT_TRUE(alive.at("survives"));
+  EXPECT_EQ(alive.at("cases"), 30);
+  EXPECT_EQ(alive.at("killed_by"), "");
+  EXPECT_EQ(run(command + path("two.json") + " --jobs 2").status, 0);
+  EXPECT_EQ(nlohmann::json::parse(content("two.json")).at("rows"), json.at("rows"));
 }
 
 TEST_F(CheckCli, ListIsJsonToo) {
