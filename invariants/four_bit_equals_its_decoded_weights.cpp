@@ -28,6 +28,7 @@ Verdict check(const Case& c, const Lab& lab) {
   }
   Case in_full = c.with_numbers("weight", decoded);
   in_full.weights = Weights::f32;
+  in_full.numbers.erase("tiles");
   const Worked wide = work(lab, in_full);
   if (!wide.served.holds()) return wide.served;
   const Bounded& of_narrow = narrow.want.at("y");

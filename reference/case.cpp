@@ -108,8 +108,10 @@ std::string why_invalid_blocks(const Case& c) {
   const bool q8 = c.dialect.activation == Dialect::Activation::q8_0;
   const bool projects = c.subject == Subject::in_proj || c.subject == Subject::out_proj;
   if (q8 && projects && c.cols % 32 != 0) return field("cols", c.cols, "a multiple of 32");
-  const bool q4 = c.weights == Weights::q4;
-  if (c.subject != Subject::layer || (!q4 && !q8)) return "";
+  const bool q4 = c.weights == Weights::q4 && !projects;
+  // An engine is opened for q8_0 activations on a shape whose own projections have whole blocks.
+  const bool has_layers = c.subject == Subject::layer || (q8 && projects);
+  if (!has_layers || (!q4 && !q8)) return "";
   const std::string_view multiple_of_4 = "a multiple of 4 for 4-bit weights";
   const std::string_view multiple_of_32 = "a multiple of 32 for 4-bit weights or activations";
   if (s.hidden_size % 32 != 0) return field("hidden_size", s.hidden_size, multiple_of_32);
@@ -260,6 +262,16 @@ Case Case::with_numbers(std::string name, const std::vector<float>& values) cons
   std::vector<uint32_t>& bits = c.numbers[std::move(name)];
   bits.clear();
   for (const float x : values) bits.push_back(std::bit_cast<uint32_t>(x));
+  return c;
+}
+
+Case Case::with_tiles(std::string name, const std::vector<uint8_t>& tiles) const {
+  Case c = *this;
+  std::vector<uint32_t>& words = c.numbers[std::move(name)];
+  words.assign(tiles.size() / 4, 0);
+  for (size_t i = 0; i < 4 * words.size(); ++i) {
+    words[i / 4] |= static_cast<uint32_t>(tiles[i]) << (8 * (i % 4));
+  }
   return c;
 }
 

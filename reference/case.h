@@ -137,7 +137,9 @@ struct Case {
   Recipe recipe;
   PoolLayout pool;
   std::vector<Call> calls;  // of layer; other subjects have one call by their nature if empty
-  std::map<std::string, std::vector<uint32_t>> numbers;  // bits that replace a drawn array
+  // Bits that replace a drawn array: float32 numbers, or a q4_tile matrix in its order, 18 words
+  // of little-endian bytes a tile.
+  std::map<std::string, std::vector<uint32_t>> numbers;
 
   // Simpler cases near this one, each of them valid: what a shrinker tries next.
   std::vector<Case> neighbours() const;
@@ -146,6 +148,8 @@ struct Case {
   Case with_calls(std::vector<Call> other) const;
   // The case with its array `name` given in full.
   Case with_numbers(std::string name, const std::vector<float>& values) const;
+  // The same for 4-bit tiles, named `tiles`, or `qkv_tiles`, `z_tiles`, `out_tiles` of a layer.
+  Case with_tiles(std::string name, const std::vector<uint8_t>& tiles) const;
 };
 
 // What is wrong with a case, or an empty string. A valid case needs at most elements_max numbers.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "reference/case.h"
+#include "reference/formats.h"
 
 namespace gdn {
 namespace {
@@ -19,9 +20,19 @@ int64_t count_of(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
+// Of a q4_tile matrix in words: rows of tiles, tiles of a row, words of a tile.
+Extents extents_of_tiles(const Case& c, int64_t rows, int64_t cols) {
+  const bool tiled = c.subject == Subject::dequant || c.weights == Weights::q4;
+  if (!tiled) return {0, 0, 0};
+  return {rows / q4_tile_rows, cols / q4_block_weights, q4_tile_bytes / 4};
+}
+
 Extents extents_in_layer(const Case& c, std::string_view name) {
   const Shape& s = c.shape;
   if (name == "h") return {c.tokens, s.hidden_size};
+  if (name == "qkv_tiles") return extents_of_tiles(c, s.conv_dim(), s.hidden_size);
+  if (name == "z_tiles") return extents_of_tiles(c, s.v_dim(), s.hidden_size);
+  if (name == "out_tiles") return extents_of_tiles(c, s.hidden_size, s.v_dim());
   if (name == "qkv") return {s.conv_dim(), s.hidden_size};
   if (name == "z") return {s.num_v_heads, s.head_v_dim, s.hidden_size};
   if (name == "out") return {s.hidden_size, s.num_v_heads, s.head_v_dim};
@@ -41,6 +52,7 @@ Extents extents_of(const Case& c, std::string_view name) {
       return extents_in_layer(c, name.substr(0, name.find('@')));
     case Subject::in_proj:
     case Subject::out_proj:
+      if (name == "tiles") return extents_of_tiles(c, c.rows, c.cols);
       return name == "weight" ? Extents{c.rows, c.cols} : Extents{c.cols};
     case Subject::gates:
       return {s.num_v_heads};
@@ -62,7 +74,7 @@ Extents extents_of(const Case& c, std::string_view name) {
       }
       return {tokens, s.num_v_heads};
     case Subject::dequant:
-      return {0};
+      return name == "tiles" ? extents_of_tiles(c, c.rows, c.cols) : Extents{0};
   }
   return {0};
 }
@@ -231,7 +243,8 @@ class Neighbourhood {
     }
   }
 
-  // Without an array; with zeros in its first or its second half; with a zero in place of each.
+  // Without an array; with zeros in its first or its second half; with zeros in place of each
+  // number, or of each of as many pieces.
   void numbers() {
     for (const auto& [array, given] : c_.numbers) {
       const std::string& name = array;
@@ -250,7 +263,8 @@ class Neighbourhood {
       };
       zero(0, count / 2);
       zero(count / 2, count);
-      for (size_t i = 0; i < count && count <= tried_singly_max; ++i) zero(i, i + 1);
+      const size_t piece = (count + tried_singly_max - 1) / tried_singly_max;
+      for (size_t i = 0; i < count; i += piece) zero(i, std::min(count, i + piece));
     }
   }
 

@@ -25,23 +25,30 @@ class Source {
     const auto given = case_.numbers.find(name);
     if (given == case_.numbers.end()) return drawn;
     used_.insert(name);
-    if (given->second.size() != drawn.size()) {
-      why_ = "numbers " + name + ": " + std::to_string(given->second.size()) + " given, expected " +
-             std::to_string(drawn.size());
-      return drawn;
-    }
+    if (!has_count(*given, drawn.size(), "")) return drawn;
     for (size_t i = 0; i < drawn.size(); ++i) drawn[i] = std::bit_cast<float>(given->second[i]);
     return drawn;
+  }
+
+  bool gives(const std::string& name) const { return case_.numbers.contains(name); }
+
+  // The bytes of a tile matrix that the case gives under this name.
+  std::vector<uint8_t> tiles(const std::string& name, int64_t rows, int64_t cols) {
+    const auto given = case_.numbers.find(name);
+    used_.insert(name);
+    std::vector<uint8_t> bytes(static_cast<size_t>(q4_bytes(rows, cols)));
+    if (!has_count(*given, bytes.size() / 4, " words, 18 a tile")) return bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<uint8_t>(given->second[i / 4] >> (8 * (i % 4)));
+    }
+    return bytes;
   }
 
   // What went wrong, numbers of a name that the case has no array for among it.
   std::string why() const {
     if (!why_.empty()) return why_;
     for (const auto& [name, bits] : case_.numbers) {
-      if (!used_.contains(name)) {
-        return "numbers " + name + ": a case of " + std::string(name_of(case_.subject)) +
-               " has no such array";
-      }
+      if (!used_.contains(name)) return "numbers " + name + ": " + why_unused(name);
     }
     return "";
   }
@@ -56,6 +63,27 @@ class Source {
   }
 
  private:
+  bool has_count(const std::pair<const std::string, std::vector<uint32_t>>& given, size_t count,
+                 const char* unit) {
+    if (given.second.size() == count) return true;
+    why_ = "numbers " + given.first + ": " + std::to_string(given.second.size()) +
+           " given, expected " + std::to_string(count) + unit;
+    return false;
+  }
+
+  std::string why_unused(const std::string& name) const {
+    const size_t end = std::min(name.find('@'), name.size());
+    const bool has_matrices = case_.subject == Subject::layer ||
+                              case_.subject == Subject::in_proj ||
+                              case_.subject == Subject::out_proj;
+    if (has_matrices && case_.weights == Weights::f32 && name.substr(0, end).ends_with("tiles")) {
+      return "4-bit tiles need a line weights q4, the weights are f32";
+    }
+    const std::string tiles = name == "weight" ? "tiles" : std::string(name).insert(end, "_tiles");
+    if (used_.contains(tiles)) return "the case gives its " + tiles + " as well";
+    return "a case of " + std::string(name_of(case_.subject)) + " has no such array";
+  }
+
   const Case& case_;
   Rng rng_;
   std::set<std::string> used_;
@@ -123,18 +151,34 @@ std::vector<uint8_t> tiles_of(const Case& c, Source& source, const std::string& 
   return source.quantised(name, weights, rows, cols);
 }
 
+// The matrices of a layer: each float32, or tiles by their bits, drawn, or quantised.
+void large_matrices(const Case& c, const std::string& suffix, Source& source, LayerNumbers& n) {
+  const Shape& s = c.shape;
+  const auto make = [&](const std::string& name, int64_t rows, int64_t cols,
+                        std::vector<float>& f32, std::vector<uint8_t>& tiles) {
+    const bool q4 = c.weights == Weights::q4;
+    if (q4 && source.gives(name + "_tiles" + suffix)) {
+      tiles = source.tiles(name + "_tiles" + suffix, rows, cols);
+      return;
+    }
+    f32 = source.array(name + suffix,
+                       draw_matrix(c.recipe, source.stream(name + suffix), rows, cols));
+    if (!q4) return;
+    tiles = tiles_of(c, source, name + suffix, f32, rows, cols);
+    f32 = {};
+  };
+  make("qkv", s.conv_dim(), s.hidden_size, n.qkv, n.qkv_tiles);
+  make("z", s.v_dim(), s.hidden_size, n.z, n.z_tiles);
+  make("out", s.hidden_size, s.v_dim(), n.out, n.out_tiles);
+}
+
 LayerNumbers layer_numbers(const Case& c, int64_t layer, Source& source) {
   const Shape& s = c.shape;
   // Layer 0's arrays have plain names; those of layer n are named `qkv@n`.
   const std::string suffix = layer == 0 ? "" : "@" + std::to_string(layer);
   const auto rng = [&](const char* name) { return source.stream(name + suffix); };
-  const auto matrix = [&](const char* name, int64_t rows, int64_t cols) {
-    return source.array(name + suffix, draw_matrix(c.recipe, rng(name), rows, cols));
-  };
   LayerNumbers n;
-  n.qkv = matrix("qkv", s.conv_dim(), s.hidden_size);
-  n.z = matrix("z", s.v_dim(), s.hidden_size);
-  n.out = matrix("out", s.hidden_size, s.v_dim());
+  large_matrices(c, suffix, source, n);
   n.b = source.array("b" + suffix, gate_rows(c, rng("b"), c.recipe.beta_logit));
   n.a = source.array("a" + suffix, gate_rows(c, rng("a"), 0));
   n.conv = source.array("conv" + suffix, conv_weights(c, rng("conv")));
@@ -142,11 +186,6 @@ LayerNumbers layer_numbers(const Case& c, int64_t layer, Source& source) {
   n.dt_bias =
       source.array("dt_bias" + suffix, draw_dt_bias(c.recipe, rng("dt_bias"), s.num_v_heads));
   n.norm = source.array("norm" + suffix, norm_weights(s, rng("norm")));
-  if (c.weights == Weights::f32) return n;
-  n.qkv_tiles = tiles_of(c, source, "qkv" + suffix, n.qkv, s.conv_dim(), s.hidden_size);
-  n.z_tiles = tiles_of(c, source, "z" + suffix, n.z, s.v_dim(), s.hidden_size);
-  n.out_tiles = tiles_of(c, source, "out" + suffix, n.out, s.hidden_size, s.v_dim());
-  n.qkv = n.z = n.out = {};
   return n;
 }
 
@@ -235,6 +274,10 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
     case Subject::in_proj:
     case Subject::out_proj:
       put_input("x", c.cols);
+      if (c.weights == Weights::q4 && source.gives("tiles")) {
+        numbers.tiles = source.tiles("tiles", c.rows, c.cols);
+        return;
+      }
       put("weight", draw_matrix(c.recipe, source.stream("weight"), c.rows, c.cols));
       if (c.weights == Weights::f32) return;
       numbers.tiles = tiles_of(c, source, "weight", numbers.arrays["weight"], c.rows, c.cols);
@@ -270,7 +313,9 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
       put("weight", norm_weights(s, source.stream("weight")));
       return;
     case Subject::dequant:
-      numbers.tiles = random_tiles(c.recipe, source.stream("tiles"), c.rows, c.cols);
+      numbers.tiles = source.gives("tiles")
+                          ? source.tiles("tiles", c.rows, c.cols)
+                          : random_tiles(c.recipe, source.stream("tiles"), c.rows, c.cols);
       return;
     case Subject::layer:
       return;
