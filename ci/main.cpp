@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "ci/commands.h"
+#include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
 
 namespace {
@@ -19,6 +20,7 @@ Examples
   deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
   deltaproof replay out/layer_within_bound_1a2b3c4d.case
   deltaproof list invariants
+  deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
   0  what was judged holds          3  an error of deltaproof itself
@@ -96,6 +98,9 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_option("--cases", matrix.cases, "how many to draw beside the seeds")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   command->add_option("--seed", matrix.seed, "of the cases that are drawn (default: 1)");
+  command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
+  command->add_flag("--until-killed", matrix.until_killed,
+                    "each mutant up to the first case that kills it, asked as check asks");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
@@ -110,6 +115,54 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
       ->check(CLI::IsMember({"engines", "mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
   return command;
+}
+
+struct CorpusCommands {
+  gdn::CorpusAddCommand add;
+  gdn::CorpusMinimiseCommand minimise;
+  gdn::CorpusListCommand list;
+};
+
+void add_corpus_add(CLI::App& corpus, gdn::CorpusAddCommand& add) {
+  CLI::App* const command = corpus.add_subcommand(
+      "add", "make a file that shows a fault small, and keep it as a regression");
+  command->add_option("files", add.files, "cases, or bytes that crash a hostile fuzz target")
+      ->required();
+  command
+      ->add_option("--engine", add.engines,
+                   std::string(engine_help) + "; beside those that are built in")
+      ->allow_extra_args(false);
+  command->add_option("--found-by", add.found_by, "who or what found it, in words");
+  command->add_option("--corpus", add.corpus, "the folder that it is kept in");
+  command->add_option("--target", add.target, "the fuzz target whose input the files are");
+  command->add_option("--date", add.date, "of the file's name, yyyy-mm-dd (default: today)");
+}
+
+CLI::App* add_corpus(CLI::App& app, CorpusCommands& corpus) {
+  CLI::App* const command = app.add_subcommand(
+      "corpus", "keep what showed a fault, and the fuzzers' inputs few: see docs/corpus.md");
+  command->require_subcommand(1);
+  add_corpus_add(*command, corpus.add);
+  CLI::App* const minimise = command->add_subcommand(
+      "minimise", "drop inputs of fuzz targets that equal others or cover no more than they do");
+  minimise->add_option("--corpus", corpus.minimise.corpus, "the folder to work on");
+  minimise->add_option(
+      "--binaries", corpus.minimise.binaries,
+      "a folder with the targets as libFuzzer programs (default: build/fuzz/fuzz)");
+  for (const auto& [name, about] : {std::pair{"list", "every file, and what it shows"},
+                                    std::pair{"stats", "counts, and what no file covers"}}) {
+    CLI::App* const one = command->add_subcommand(name, about);
+    one->add_option("--corpus", corpus.list.corpus, "the folder to look at");
+    one->add_flag("--json", corpus.list.json, "as JSON");
+  }
+  return command;
+}
+
+gdn::ExitStatus run_corpus(const CLI::App& command, const CorpusCommands& corpus) {
+  if (command.got_subcommand("add")) return gdn::run_corpus_add(corpus.add);
+  if (command.got_subcommand("minimise")) return gdn::run_corpus_minimise(corpus.minimise);
+  if (command.got_subcommand("list")) return gdn::run_corpus_list(corpus.list);
+  return gdn::run_corpus_stats(corpus.list);
 }
 
 int run(int argc, char** argv) {
@@ -131,6 +184,9 @@ int run(int argc, char** argv) {
   const CLI::App* const replay_command = add_replay(app, replay);
   const CLI::App* const matrix_command = add_matrix(app, matrix);
   const CLI::App* const list_command = add_list(app, list);
+  CorpusCommands corpus;
+  corpus.add.program = argv[0];
+  const CLI::App* const corpus_command = add_corpus(app, corpus);
 
   try {
     app.parse(argc, argv);
@@ -142,6 +198,7 @@ int run(int argc, char** argv) {
   if (replay_command->parsed()) return gdn::run_replay(replay);
   if (matrix_command->parsed()) return gdn::run_matrix(matrix);
   if (list_command->parsed()) return gdn::run_list(list);
+  if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }
 
