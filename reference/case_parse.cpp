@@ -1,6 +1,7 @@
 // Reads the text form of a case. Nothing is allocated by a size that the text claims: what it holds
 // grows with the text itself, and sizes are checked before anything is made of them.
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "reference/case.h"
@@ -25,13 +26,7 @@ std::string wrong(std::string_view what, std::string_view expected, std::string_
 }
 
 template <class Number>
-bool read_number(std::string_view text, Number& number, int base = 10) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  return error == std::errc() && stop == end && !text.empty();
-}
-
-bool read_number(std::string_view text, float& number) {
+bool read_number(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && stop == end && !text.empty();
@@ -41,8 +36,8 @@ std::string set_whole(std::string_view what, std::string_view text, int64_t& val
   return read_number(text, value) ? "" : wrong(what, "a whole number", text);
 }
 
-Words split(std::string_view text, char separator, size_t count_max) {
-  Words words;
+void split(std::string_view text, char separator, size_t count_max, Words& words) {
+  words.clear();
   while (words.size() <= count_max) {
     const size_t end = text.find(separator);
     const std::string_view word = text.substr(0, end);
@@ -50,20 +45,52 @@ Words split(std::string_view text, char separator, size_t count_max) {
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
+}
+
+Words split(std::string_view text, char separator, size_t count_max) {
+  Words words;
+  split(text, separator, count_max, words);
   return words;
+}
+
+bool is_digit_or_letter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// 16 for what is no hexadecimal digit.
+constexpr std::array<uint8_t, 256> nibbles = [] {
+  std::array<uint8_t, 256> all{};
+  all.fill(16);
+  for (unsigned char i = 0; i < 10; ++i) all['0' + i] = i;
+  for (unsigned char i = 10; i < 16; ++i) all['a' + i - 10] = all['A' + i - 10] = i;
+  return all;
+}();
+
+bool read_word(std::string_view text, uint32_t& bits) {
+  constexpr size_t digits = 8;
+  if (text.size() != digits) return false;
+  bits = 0;
+  for (const char c : text) {
+    const uint8_t nibble = nibbles[static_cast<unsigned char>(c)];
+    if (nibble > 15) return false;
+    bits = bits << 4 | nibble;
+  }
+  return true;
 }
 
 // Each of these reads one line, words[0] being its key, and returns what is wrong with it.
 class Reader {
  public:
   std::string read_line(std::string_view line) {
-    const Words words = split(line, ' ', words_max);
+    split(line, ' ', words_max, words_);
+    const Words& words = words_;
     if (words.empty() || words[0].starts_with('#')) return "";
     if (words.size() > words_max) return "more than 4096 words in a line";
     const std::string_view key = words[0];
     if (key == "call") return read_call(words);
     if (key == "numbers") return read_numbers(words);
-    if (!seen_.insert(std::string(key)).second) return std::string(key) + ": given twice";
+    if (has_seen(key)) return std::string(key) + ": given twice";
+    seen_.push_back(key);
     if (key == "subject") return read_subject(words);
     if (key == "seed") return read_seed(words);
     if (key == "shape") return read_shape(words);
@@ -81,7 +108,7 @@ class Reader {
 
   std::string finish() const {
     for (const char* key : {"subject", "shape"}) {
-      if (!seen_.contains(key)) return std::string("expected a line ") + key + ", found none";
+      if (!has_seen(key)) return std::string("expected a line ") + key + ", found none";
     }
     return why_invalid(case_);
   }
@@ -89,6 +116,10 @@ class Reader {
   Case take() { return std::move(case_); }
 
  private:
+  bool has_seen(std::string_view key) const {
+    return std::find(seen_.begin(), seen_.end(), key) != seen_.end();
+  }
+
   static std::string one_value(const Words& words) {
     if (words.size() == 2) return "";
     return std::string(words[0]) + ": expected one value, got " + std::to_string(words.size() - 1);
@@ -96,14 +127,20 @@ class Reader {
 
   // Calls set(key, value) for key=value words from `first` on; no key twice.
   template <class Set>
-  static std::string each_pair(const Words& words, size_t first, const Set& set) {
-    std::set<std::string_view> seen;
-    for (size_t i = first; i < words.size(); ++i) {
-      const size_t equals = words[i].find('=');
-      if (equals == std::string_view::npos) return wrong(words[0], "key=value", words[i]);
-      const std::string_view key = words[i].substr(0, equals);
-      if (!seen.insert(key).second) return std::string(words[0]) + ": " + quoted(key) + " twice";
-      const std::string why = set(key, words[i].substr(equals + 1));
+  static std::string each_pair(const Words& words, std::ptrdiff_t first, const Set& set) {
+    // A key that nothing knows ends the line, so that there are never more than a few before it.
+    const auto has_seen = [&](std::string_view key, std::ptrdiff_t before) {
+      return std::any_of(words.begin() + first, words.begin() + before, [&](std::string_view word) {
+        return word.size() > key.size() && word[key.size()] == '=' && word.starts_with(key);
+      });
+    };
+    for (std::ptrdiff_t i = first; i < std::ssize(words); ++i) {
+      const std::string_view word = words[static_cast<size_t>(i)];
+      const size_t equals = word.find('=');
+      if (equals == std::string_view::npos) return wrong(words[0], "key=value", word);
+      const std::string_view key = word.substr(0, equals);
+      if (has_seen(key, i)) return std::string(words[0]) + ": " + quoted(key) + " twice";
+      const std::string why = set(key, word.substr(equals + 1));
       if (!why.empty()) return why;
     }
     return "";
@@ -249,14 +286,15 @@ class Reader {
   std::string read_numbers(const Words& words) {
     if (words.size() < 3) return "numbers: expected a name and words of 8 hexadecimal digits";
     const bool is_name = std::all_of(words[1].begin(), words[1].end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '_' || c == '@';
+      return is_digit_or_letter(c) || c == '_' || c == '@';
     });
     if (!is_name) return wrong("numbers", "the name of an array", words[1]);
     std::vector<uint32_t>& bits = case_.numbers[std::string(words[1])];
+    constexpr size_t usual_count = 64;
+    if (bits.empty()) bits.reserve(usual_count);
     for (size_t i = 2; i < words.size(); ++i) {
       uint32_t word = 0;
-      if (words[i].size() != 8 || !read_number(words[i], word, 16)) {
+      if (!read_word(words[i], word)) {
         return wrong("numbers", "8 hexadecimal digits", words[i]);
       }
       if (++numbers_count_ > explicit_numbers_max) return "numbers: more than 2^20 of them";
@@ -266,7 +304,8 @@ class Reader {
   }
 
   Case case_;
-  std::set<std::string> seen_;
+  Words words_;  // of the line at hand
+  std::vector<std::string_view> seen_;
   size_t numbers_count_ = 0;
 };
 

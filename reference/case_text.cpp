@@ -1,4 +1,5 @@
 // The text form of a case: one thing a line, in a fixed order, what has its default left out.
+#include <algorithm>
 #include <charconv>
 
 #include "reference/case.h"
@@ -42,6 +43,7 @@ std::string dialect_line(const Dialect& dialect) {
   const std::optional<Dialect> preset = dialect_named(dialect.name);
   const Dialect base = preset.value_or(Dialect{});
   std::string line = "dialect " + (preset ? dialect.name : base.name);
+  if (dialect == base) return line + '\n';
   for (const std::string_view dimension : dialect_dimensions()) {
     const std::string value = get_dimension(dialect, dimension);
     if (value != get_dimension(base, dimension)) pair(line, dimension, value);
@@ -80,24 +82,43 @@ std::string call_line(const Call& call) {
   return line + '\n';
 }
 
-std::string number_lines(const std::string& name, const std::vector<uint32_t>& bits) {
-  std::string text;
-  for (size_t i = 0; i < bits.size(); ++i) {
-    if (i % 8 == 0) text += (i > 0 ? "\nnumbers " : "numbers ") + name;
-    char word[9] = {' '};
-    for (int digit = 0; digit < 8; ++digit) {
-      word[1 + digit] = "0123456789abcdef"[bits[i] >> (28 - 4 * digit) & 15];
+constexpr size_t words_a_line = 8;
+constexpr size_t word_chars = 9;  // a space and eight digits
+
+void number_lines(std::string& text, const std::string& name, const std::vector<uint32_t>& bits) {
+  for (size_t begin = 0; begin < bits.size(); begin += words_a_line) {
+    text += "numbers ";
+    text += name;
+    const size_t end = std::min(begin + words_a_line, bits.size());
+    char words[words_a_line * word_chars];
+    char* at = words;
+    for (size_t i = begin; i < end; ++i) {
+      *at++ = ' ';
+      for (int shift = 28; shift >= 0; shift -= 4) {
+        *at++ = "0123456789abcdef"[bits[i] >> shift & 15];
+      }
     }
-    text.append(word, sizeof word);
+    text.append(words, at);
+    text += '\n';
   }
-  return bits.empty() ? "" : text + '\n';
+}
+
+// How long a text may be for which memory is taken at once.
+size_t chars_about(const Case& c) {
+  size_t chars = 512 + 64 * c.calls.size();
+  for (const auto& [name, bits] : c.numbers) {
+    chars += bits.size() * word_chars + (bits.size() / words_a_line + 1) * (name.size() + 10);
+  }
+  return chars;
 }
 
 }  // namespace
 
 std::string print(const Case& c) {
-  std::string text = std::string(case_first_line) + '\n';
-  text += "subject " + std::string(name_of(c.subject)) + '\n';
+  std::string text;
+  text.reserve(chars_about(c));
+  text += case_first_line;
+  text += "\nsubject " + std::string(name_of(c.subject)) + '\n';
   text += "seed " + std::to_string(c.seed) + '\n';
   text += shape_line(c.shape) + dialect_line(c.dialect);
   if (c.weights != Weights::f32) text += "weights " + std::string(name_of(c.weights)) + '\n';
@@ -112,7 +133,7 @@ std::string print(const Case& c) {
     text += line + '\n';
   }
   for (const Call& call : c.calls) text += call_line(call);
-  for (const auto& [name, bits] : c.numbers) text += number_lines(name, bits);
+  for (const auto& [name, bits] : c.numbers) number_lines(text, name, bits);
   return text;
 }
 
