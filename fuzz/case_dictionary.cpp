@@ -103,6 +103,12 @@ void add_arrays(Dictionary& words) {
   for (int i = 1; i <= static_cast<int>(Subject::recurrent); ++i) {
     Case c;
     c.subject = static_cast<Subject>(i);
+    c.shape = {.hidden_size = 1,
+               .num_k_heads = 1,
+               .head_k_dim = 1,
+               .num_v_heads = 1,
+               .head_v_dim = 1,
+               .conv_kernel = 2};
     c.rows = 4;
     c.cols = 32;
     c.tokens = c.subject == Subject::recurrent ? 1 : 0;

@@ -44,13 +44,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gdn::demand(again.has_value(), "what was printed cannot be parsed");
   gdn::demand(gdn::print(*again) == printed, "printing is not canonical");
   gdn::demand(gdn::hash8(*again) == gdn::hash8(*c), "equal cases have different names");
+  gdn::demand(gdn::why_invalid(*c).empty(), "an invalid case is read");
   // A case needs memory in proportion to what it says; those that need little are made.
   constexpr int64_t little = int64_t{1} << 12;
   const bool is_small = c->shape.hidden_size <= 64 && c->shape.conv_dim() <= 256 &&
                         c->shape.state_count() <= little && c->tokens <= 16 &&
                         c->rows * c->cols <= little && c->shape.num_layers <= 2;
-  if (!is_small || !gdn::why_invalid(*c).empty()) return 0;
+  if (!is_small) return 0;
   const std::optional<gdn::Numbers> numbers = gdn::materialise(*c, &why);
   gdn::demand(numbers.has_value() == why.empty(), "numbers and a reason against them, or neither");
+  if (c->calls.size() > 8) return 0;
+  for (const gdn::Case& simpler : c->neighbours()) {
+    gdn::demand(gdn::why_invalid(simpler).empty(), "a shrinker is given an invalid case");
+  }
   return 0;
 }

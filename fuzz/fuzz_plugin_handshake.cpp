@@ -1,5 +1,6 @@
-// Hostile tables of functions: versions, sizes, names, missing entries and any text for a
-// description. The harness refuses the table with its reason, or can work with it.
+// Hostile tables of functions: null, versions, tables as short as they say, names, missing entries
+// and any text for a description. The harness refuses the table with its reason, or can work with
+// it.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "fuzz/byte_source.h"
 #include "fuzz/demand.h"
+#include "fuzz/guard_page.h"
 #include "invariants/harness/lab.h"
 
 namespace {
@@ -45,7 +47,9 @@ std::string description(gdn::ByteSource& source) {
 gdn_api table(gdn::ByteSource& source, std::string& name) {
   gdn_api api = twin();
   if (source.rarely(8)) api.abi_version = static_cast<uint32_t>(source.word());
-  if (source.rarely(8)) api.struct_size = static_cast<uint32_t>(source.word());
+  if (source.rarely(8)) {
+    api.struct_size = source.rarely(2) ? source.byte() : static_cast<uint32_t>(source.word());
+  }
   if (source.rarely(8)) name = source.text(16);
   api.name = source.rarely(16) ? nullptr : name.c_str();
   for (int missing = source.byte() % 4; missing > 0; --missing) {
@@ -61,17 +65,16 @@ gdn_api table(gdn::ByteSource& source, std::string& name) {
   return api;
 }
 
-}  // namespace
+// Version and size stand in any table; of the rest there is what the size says and no byte more.
+gdn::GuardedBytes as_short_as_it_says(const gdn_api& api) {
+  constexpr size_t least = offsetof(gdn_api, name);
+  const size_t said = api.struct_size / sizeof(void*) * sizeof(void*);
+  const size_t size = said < least ? least : said > sizeof api ? sizeof api : said;
+  return gdn::GuardedBytes({reinterpret_cast<const uint8_t*>(&api), size});
+}
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  gdn::ByteSource source({data, size});
-  std::string name = "plugin";
-  const gdn_api api = table(source, name);
-  std::string why;
-  std::optional<gdn::EngineSource> engine = gdn::use_engine("plugin", &api, &why);
-  gdn::demand(engine.has_value() == why.empty(), "a reason stands against what is no engine");
-  if (!engine) return 0;
-  const gdn::Lab lab(*std::move(engine));
+void run(gdn::EngineSource engine) {
+  const gdn::Lab lab(std::move(engine));
   gdn::Case c;
   c.shape = {.hidden_size = 2,
              .num_k_heads = 1,
@@ -83,10 +86,28 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Whatever is missing, a run ends in a verdict.
   lab.run(c.with_calls(gdn::stepped_calls(c)));
   for (int subject = 1; subject <= static_cast<int>(gdn::Subject::out_proj); ++subject) {
-    gdn::Call apply;
-    apply.kind = gdn::CallKind::apply;
-    apply.given[gdn::Argument::op] = subject - 1;
-    lab.run(c.with_calls({apply}));
+    lab.run(c.with_calls({gdn::call_of(gdn::CallKind::apply, {{gdn::Argument::op, subject - 1}})}));
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  gdn::ByteSource source({data, size});
+  const bool is_null = source.rarely(64);
+  std::string name = "plugin";
+  const gdn_api claimed = table(source, name);
+  gdn::GuardedBytes bytes = as_short_as_it_says(claimed);
+  const auto* const api = reinterpret_cast<const gdn_api*>(bytes.data());
+  std::string why;
+  std::optional<gdn::EngineSource> engine =
+      gdn::use_engine("plugin", is_null ? nullptr : api, &why);
+  gdn::demand(engine.has_value() == why.empty(), "a reason stands against what is no engine");
+  const bool whole = !is_null && claimed.abi_version == GDN_ABI_VERSION &&
+                     claimed.struct_size == sizeof claimed && claimed.open != nullptr &&
+                     claimed.close != nullptr && claimed.describe != nullptr &&
+                     claimed.last_error != nullptr;
+  gdn::demand(whole || !engine, "a table of another version or size, or with a hole, is taken");
+  if (engine) run(*std::move(engine));
   return 0;
 }
