@@ -109,8 +109,9 @@ void add_arrays(Dictionary& words) {
                .num_v_heads = 1,
                .head_v_dim = 1,
                .conv_kernel = 2};
-    c.rows = 4;
-    c.cols = 32;
+    const bool has_matrix = c.subject == Subject::in_proj || c.subject == Subject::out_proj;
+    c.rows = has_matrix ? 1 : 0;
+    c.cols = c.rows;
     c.tokens = c.subject == Subject::recurrent ? 1 : 0;
     for (const Dialect::Decay decay : {Dialect::Decay::per_head, Dialect::Decay::g_then_gk}) {
       c.dialect.decay = decay;
