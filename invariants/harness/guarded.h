@@ -29,16 +29,15 @@ class Guarded {
 
   // Are the sentinels as they were?
   bool intact() const {
-    const auto is_guard = [](unsigned char byte) { return byte == guard_byte; };
-    return std::all_of(bytes_.begin(), bytes_.begin() + guard_bytes, is_guard) &&
-           std::all_of(bytes_.end() - guard_bytes, bytes_.end(), is_guard);
+    return all_are(guard_byte, bytes_.data(), guard_bytes) &&
+           all_are(guard_byte, bytes_.data() + bytes_.size() - guard_bytes, guard_bytes);
   }
   // And, of an output, is its poison there still?
   bool untouched() const {
-    const auto is_poison = [](unsigned char byte) { return byte == poison_byte; };
-    return intact() &&
-           std::all_of(bytes_.begin() + guard_bytes, bytes_.end() - guard_bytes, is_poison);
+    return intact() && all_are(poison_byte, bytes_.data() + guard_bytes, count_ * sizeof(T));
   }
+  // An output again, its poison fresh.
+  void renew() { std::fill(bytes_.begin() + guard_bytes, bytes_.end() - guard_bytes, poison_byte); }
   // And, of an input, what lies between them?
   bool holds(std::span<const T> content) const {
     return intact() && content.size() == count_ &&
@@ -51,6 +50,15 @@ class Guarded {
   static constexpr std::ptrdiff_t guard_bytes = guard_count * sizeof(T);
   static constexpr unsigned char guard_byte = 0xA5;
   static constexpr unsigned char poison_byte = 0xFF;
+
+  // Without a way out in the middle, so that it is done many bytes at a time.
+  static bool all_are(unsigned char wanted, const unsigned char* bytes, size_t count) {
+    unsigned char differs = 0;
+    for (size_t i = 0; i < count; ++i) {
+      differs = static_cast<unsigned char>(differs | (bytes[i] ^ wanted));
+    }
+    return differs == 0;
+  }
 
   std::vector<unsigned char> bytes_;
   size_t count_;

@@ -45,6 +45,8 @@ Verdict check(const Invariant& invariant, const Case& c, const Lab& lab);
 
 // Is it asked about a case that a search drew? Of one case in Claim::one_in, whoever draws it.
 bool asked(const Invariant& invariant, const Case& c);
+// The same, given the FNV-1a hash of what print says of the case.
+bool asked(const Invariant& invariant, uint64_t text_hash);
 
 // Sorted by name.
 const std::vector<Invariant>& registry();

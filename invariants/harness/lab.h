@@ -34,7 +34,7 @@ struct RunOptions {
   std::map<int64_t, std::vector<uint8_t>> exports = {};
 };
 
-// An engine open on a case whose calls are made one by one; the Lab and the case outlive it.
+// An engine open on a case whose calls are made one by one; the Lab outlives it.
 class Session {
  public:
   ~Session();
@@ -45,6 +45,8 @@ class Session {
   const CallObserved& call(const Call& call, uint64_t refuse_nth = 0);
   // Tensors of a layer, read between the calls; what is refused or miscounted is misconduct.
   TokenTensors read(int64_t layer, const std::set<Tensor>& tensors);
+  // One of them, valid until the next read; nothing where that was misconduct.
+  std::optional<std::span<const float>> read(int64_t layer, Tensor tensor);
   // Rows that a later call is given where its h_id is `id`.
   void give(int64_t id, std::vector<float> rows);
   // As far as has been seen.
@@ -61,6 +63,12 @@ class Session {
 
 // What buffer_write writes into a case's buffer, wherever it begins.
 std::vector<uint8_t> buffer_content(const Case& c, int64_t buffer, size_t bytes);
+
+// A case without its calls, and its numbers.
+struct CaseInHand {
+  Case bare;
+  Numbers numbers;
+};
 
 // Not for use by several threads at once.
 class Lab {
@@ -107,13 +115,15 @@ class Lab {
 
  private:
   Expectation make_expectation(const Case& c) const;
+  std::shared_ptr<const CaseInHand> in_hand(const Case& c, std::string* why) const;
   std::shared_ptr<const Numbers> numbers_of(const Case& c, std::string* why) const;
 
   EngineSource engine_;
   mutable std::map<std::string, Expectation> expectations_;
-  // Of the case that was used last: an invariant runs the same one again and again.
-  mutable std::string numbers_text_;
-  mutable std::shared_ptr<const Numbers> numbers_;
+  // Of the cases that were used last: an invariant runs the same one again and again, and a search
+  // comes back to those that it changes.
+  mutable std::vector<std::shared_ptr<const CaseInHand>> in_hand_;
+  mutable size_t next_forgotten_ = 0;
   mutable std::map<std::string, std::unique_ptr<Lab>, std::less<>> beside_;
 };
 

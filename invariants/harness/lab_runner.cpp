@@ -2,6 +2,7 @@
 #include "invariants/harness/lab_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "reference/formats.h"
@@ -42,7 +43,7 @@ Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, Allocation
 const CallObserved& Runner::next(const Call& given, uint64_t refuse_nth) {
   const int64_t first_token = positions_.first_of(given);
   now_ = &seen_.calls.emplace_back();
-  where_ = "call " + std::to_string(seen_.calls.size()) + ", " + std::string(name_of(given.kind));
+  kind_ = given.kind;
   if (refuse_ && refuse_->call == seen_.calls.size() - 1) refuse_nth = refuse_->nth;
   ledger_.arm(refuse_nth);
   call(given, first_token);
@@ -58,8 +59,12 @@ Observation Runner::finish() && {
   return std::move(seen_);
 }
 
+std::string Runner::where() const {
+  return "call " + std::to_string(seen_.calls.size()) + ", " + std::string(name_of(kind_));
+}
+
 void Runner::misconduct(const std::string& what) {
-  seen_.conduct = both(std::move(seen_.conduct), claim(false, where_ + ": " + what));
+  seen_.conduct = both(std::move(seen_.conduct), claim(false, where() + ": " + what));
 }
 
 // What fails on its way may leave a part behind; what is refused has not set out.
@@ -166,32 +171,31 @@ const LayerNumbers& Runner::weights_of(const Call& call, int64_t otherwise) cons
 }
 
 void Runner::load(const Call& call) {
-  const LayerNumbers& right = weights_of(call, call.at(Argument::layer));
-  LayerNumbers n = right;
-  const auto pointer = [&](const char* name, const std::vector<float>& numbers) {
-    return call.omit.contains(name) || numbers.empty() ? nullptr : numbers.data();
-  };
+  constexpr size_t arrays = 9;
+  static constexpr std::vector<float> LayerNumbers::*const parts[arrays] = {
+      &LayerNumbers::qkv,   &LayerNumbers::z,       &LayerNumbers::out,
+      &LayerNumbers::b,     &LayerNumbers::a,       &LayerNumbers::conv,
+      &LayerNumbers::A_log, &LayerNumbers::dt_bias, &LayerNumbers::norm};
+  static constexpr const char* names[arrays] = {"qkv",  "z",     "out",     "b",   "a",
+                                                "conv", "A_log", "dt_bias", "norm"};
   gdn_layer_weights w = {};
   w.struct_size = sizeof w;
-  w.qkv = pointer("qkv", n.qkv);
-  w.z = pointer("z", n.z);
-  w.out = pointer("out", n.out);
-  w.b = pointer("b", n.b);
-  w.a = pointer("a", n.a);
-  w.conv = pointer("conv", n.conv);
-  w.A_log = pointer("A_log", n.A_log);
-  w.dt_bias = pointer("dt_bias", n.dt_bias);
-  w.norm = pointer("norm", n.norm);
+  const float** const pointers[arrays] = {&w.qkv,  &w.z,     &w.out,     &w.b,   &w.a,
+                                          &w.conv, &w.A_log, &w.dt_bias, &w.norm};
+  const LayerNumbers& right = weights_of(call, call.at(Argument::layer));
+  std::array<std::vector<float>, arrays> given;
+  for (size_t i = 0; i < arrays; ++i) {
+    given[i] = right.*parts[i];
+    const bool is_null = given[i].empty() || call.omit.contains(names[i]);
+    *pointers[i] = is_null ? nullptr : given[i].data();
+  }
   now_->status = engine_.api().load_layer_f32(engine_.handle(), call.at(Argument::layer), &w);
   // The arrays are the caller's: unchanged by the call, and anything at all from then on.
-  for (const auto part : {&LayerNumbers::qkv, &LayerNumbers::z, &LayerNumbers::out,
-                          &LayerNumbers::b, &LayerNumbers::a, &LayerNumbers::conv,
-                          &LayerNumbers::A_log, &LayerNumbers::dt_bias, &LayerNumbers::norm}) {
-    std::vector<float>& given = n.*part;
-    if (!same_bits("weights", given, right.*part).holds() && !given.empty()) {
+  for (size_t i = 0; i < arrays; ++i) {
+    if (!equal_bits(given[i], right.*parts[i])) {
       misconduct("it wrote into the weights that it was given");
     }
-    std::fill(given.begin(), given.end(), std::numeric_limits<float>::quiet_NaN());
+    std::fill(given[i].begin(), given[i].end(), std::numeric_limits<float>::quiet_NaN());
   }
 }
 
@@ -257,6 +261,7 @@ void Runner::feed(const Call& call, int64_t first_token) {
   if (h_id >= 0) {
     rows = outputs_.at(h_id);
   } else {
+    rows.reserve(static_cast<size_t>(std::max<int64_t>(0, tokens) * case_.shape.hidden_size));
     for (int64_t t = first_token; t < first_token + tokens; ++t) {
       const std::vector<float>& h = numbers_.h[static_cast<size_t>(t)];
       rows.insert(rows.end(), h.begin(), h.end());
@@ -320,36 +325,48 @@ void Runner::reads_after(const Call& call) {
   for (auto& [tensor, values] : reads) now_->reads[tensor] = std::move(values);
 }
 
+std::optional<std::span<const float>> Runner::read_tensor(int64_t layer, Tensor tensor,
+                                                          bool may_lack_token) {
+  if (!has_call(engine_.api(), "read")) {
+    misconduct("it has no read");
+    return std::nullopt;
+  }
+  const int64_t room = element_count(tensor, case_.shape);
+  Guarded<float>& values =
+      destinations_.try_emplace(static_cast<size_t>(room), static_cast<size_t>(room)).first->second;
+  values.renew();
+  int64_t count = 0;
+  const gdn_status status =
+      engine_.api().read(engine_.handle(), layer, static_cast<gdn_tensor>(tensor),
+                         room > 0 ? values.data() : nullptr, room, &count);
+  const auto read_of = [tensor] { return "read of " + std::string(name_of(tensor)); };
+  if (!values.intact()) {
+    misconduct(read_of() + " wrote outside its destination");
+    destinations_.clear();
+    return std::nullopt;
+  }
+  const bool is_state = tensor == Tensor::S || tensor == Tensor::HIST;
+  if (status == GDN_NO_TOKEN && may_lack_token && !is_state) return std::nullopt;
+  if (status != GDN_OK) {
+    seen_.conduct =
+        both(std::move(seen_.conduct),
+             refusal(status, where() + ": " + read_of() + ": " + std::string(name_of(status)) +
+                                 ": " + engine_.last_error()));
+    return std::nullopt;
+  }
+  if (count != room) {
+    misconduct(read_of() + " says " + std::to_string(count) + " elements, expected " +
+               std::to_string(room));
+  }
+  return std::span<const float>(values.data(), values.size());
+}
+
 TokenTensors Runner::read_tensors(int64_t layer, const std::set<Tensor>& tensors,
                                   bool may_lack_token) {
   TokenTensors all;
-  if (!has_call(engine_.api(), "read")) {
-    misconduct("it has no read");
-    return all;
-  }
   for (const Tensor tensor : tensors) {
-    const int64_t room = element_count(tensor, case_.shape);
-    Guarded<float> values(static_cast<size_t>(room));
-    int64_t count = 0;
-    const gdn_status status =
-        engine_.api().read(engine_.handle(), layer, static_cast<gdn_tensor>(tensor),
-                           room > 0 ? values.data() : nullptr, room, &count);
-    const std::string name(name_of(tensor));
-    if (!values.intact()) misconduct("read of " + name + " wrote outside its destination");
-    const bool is_state = tensor == Tensor::S || tensor == Tensor::HIST;
-    if (status == GDN_NO_TOKEN && may_lack_token && !is_state) continue;
-    if (status != GDN_OK) {
-      seen_.conduct =
-          both(std::move(seen_.conduct),
-               refusal(status, where_ + ": read of " + name + ": " + std::string(name_of(status)) +
-                                   ": " + engine_.last_error()));
-      continue;
-    }
-    if (count != room) {
-      misconduct("read of " + name + " says " + std::to_string(count) + " elements, expected " +
-                 std::to_string(room));
-    }
-    all[tensor] = values.content();
+    const auto values = read_tensor(layer, tensor, may_lack_token);
+    if (values) all[tensor].assign(values->begin(), values->end());
   }
   return all;
 }

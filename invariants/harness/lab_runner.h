@@ -29,6 +29,9 @@ class Runner {
   // Those of a token are left out where `may_lack_token` and there is none.
   TokenTensors read_tensors(int64_t layer, const std::set<Tensor>& tensors,
                             bool may_lack_token = false);
+  // One of them, valid until the next read; nothing where it is refused or left out.
+  std::optional<std::span<const float>> read_tensor(int64_t layer, Tensor tensor,
+                                                    bool may_lack_token = false);
   void give(int64_t id, std::vector<float> rows) { outputs_[id] = std::move(rows); }
   const Verdict& conduct() const { return seen_.conduct; }
   Observation finish() &&;
@@ -53,6 +56,7 @@ class Runner {
   void reads_after(const Call& call);
 
   const LayerNumbers& weights_of(const Call& call, int64_t otherwise) const;
+  std::string where() const;  // "call 3, step"
   void misconduct(const std::string& what);
   void not_asked(const std::string& why);
   // A refused call writes nothing through the caller's pointers.
@@ -68,7 +72,8 @@ class Runner {
   StreamPositions positions_;
   Observation seen_;
   CallObserved* now_ = nullptr;
-  std::string where_;                                // "call 3, step"
+  CallKind kind_ = CallKind::step;                   // of the call that was made last
+  std::map<size_t, Guarded<float>> destinations_;    // of reads between the calls, by their size
   std::map<int64_t, std::vector<uint8_t>> imports_;  // what state_import finds, by id
   std::map<int64_t, std::vector<float>> outputs_;    // kept by out_id
   std::map<int64_t, uint64_t> snapshots_;

@@ -47,12 +47,10 @@ std::vector<std::string_view> arrays_of(Subject subject, const Shape& shape) {
 int64_t MatrixUsed::bytes() const { return q4_bytes(rows, cols); }
 
 LifeModel::LifeModel(const Case& c, int64_t snapshots_max, bool observes)
-    : case_(c.with_calls({})),
+    : case_(&c),
       snapshots_max_(snapshots_max),
       observes_(observes),
-      layers_(static_cast<size_t>(c.shape.num_layers)) {
-  case_.numbers.clear();
-}
+      layers_(static_cast<size_t>(c.shape.num_layers)) {}
 
 CallLife LifeModel::next(const Call& call) {
   now_ = {};
@@ -128,7 +126,7 @@ void LifeModel::load(const Call& call, LayerLife& layer) {
                            is_null("dt_bias") || is_null("norm");
   const int omitted = is_null("qkv") + is_null("z") + is_null("out");
   // A case of 4-bit weights has no others to give.
-  const bool none = case_.weights == Weights::q4 || omitted == 3;
+  const bool none = case_->weights == Weights::q4 || omitted == 3;
   if (layer.loaded || lacks_small || (!none && omitted > 0)) {
     now_.refused = true;
     return;
@@ -140,7 +138,7 @@ void LifeModel::load(const Call& call, LayerLife& layer) {
 
 void LifeModel::reset(int64_t layer_or_all) {
   const bool all = layer_or_all < 0;
-  for (int64_t l = all ? 0 : layer_or_all; l < (all ? case_.shape.num_layers : layer_or_all + 1);
+  for (int64_t l = all ? 0 : layer_or_all; l < (all ? case_->shape.num_layers : layer_or_all + 1);
        ++l) {
     at(l).place = 0;
     at(l).has_token = false;
@@ -155,7 +153,7 @@ void LifeModel::read(const Call& call, const LayerLife& layer) {
   if (now_.refused || capacity == -2) return;
   const Tensor tensor = static_cast<Tensor>(number);
   const bool is_state = tensor == Tensor::S || tensor == Tensor::HIST;
-  const bool too_small = capacity >= 0 && capacity < element_count(tensor, case_.shape);
+  const bool too_small = capacity >= 0 && capacity < element_count(tensor, case_->shape);
   now_.refused = too_small || (!is_state && !(observes_ && layer.has_token));
 }
 
@@ -203,7 +201,7 @@ bool LifeModel::is_refused_beside(const Call& call) const {
     const int64_t op = call.at(Argument::op);
     if (op < -1 || op > static_cast<int64_t>(Operator::out_proj)) return true;
     const std::vector<std::string_view> arrays =
-        arrays_of(beside_the_layers(case_, call).subject, case_.shape);
+        arrays_of(beside_the_layers(*case_, call).subject, case_->shape);
     return call.at(Argument::count_off) != 0 || std::any_of(arrays.begin(), arrays.end(), omits);
   }
   const int64_t rows = call.at(Argument::rows) == -1 ? q4_tile_rows : call.at(Argument::rows);

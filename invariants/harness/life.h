@@ -65,11 +65,12 @@ struct LayerLife {
   bool ready() const { return loaded && (has_f32 || bound); }
 };
 
-// The model, one call after the other; a value, so that a copy is a way back.
+// The model, one call after the other; a value, so that a copy is a way back. The case outlives it.
 class LifeModel {
  public:
   static constexpr int64_t no_limit = INT64_MAX;
   explicit LifeModel(const Case& c, int64_t snapshots_max = no_limit, bool observes = true);
+  explicit LifeModel(Case&&, int64_t = 0, bool = true) = delete;
 
   // What the next call must do. The model counts on it.
   CallLife next(const Call& call);
@@ -99,7 +100,7 @@ class LifeModel {
     std::vector<size_t> places;
   };
 
-  bool is_layer(int64_t layer) const { return layer >= 0 && layer < case_.shape.num_layers; }
+  bool is_layer(int64_t layer) const { return layer >= 0 && layer < case_->shape.num_layers; }
   LayerLife& at(int64_t layer) { return layers_[static_cast<size_t>(layer)]; }
   void one(const Call& call, int64_t first_token);
   void load(const Call& call, LayerLife& layer);
@@ -121,7 +122,7 @@ class LifeModel {
   void buffer(const Call& call);
   bool is_refused_beside(const Call& call) const;
 
-  Case case_;  // without calls and explicit numbers
+  const Case* case_;  // its calls and explicit numbers do not matter
   int64_t snapshots_max_;
   bool observes_;
 

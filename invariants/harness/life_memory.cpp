@@ -38,7 +38,7 @@ void LifeModel::clear_pool() {
 }
 
 MatrixUsed LifeModel::own_matrix(int64_t weights, int64_t matrix) const {
-  const Shape& s = case_.shape;
+  const Shape& s = case_->shape;
   const int64_t rows[] = {s.conv_dim(), s.v_dim(), s.hidden_size};
   const int64_t cols[] = {s.hidden_size, s.hidden_size, s.v_dim()};
   return {weights, matrix, rows[matrix], cols[matrix]};
@@ -47,7 +47,7 @@ MatrixUsed LifeModel::own_matrix(int64_t weights, int64_t matrix) const {
 int64_t LifeModel::whole_pool() const {
   int64_t bytes = 0;
   for (int64_t matrix = 0; matrix < 3; ++matrix) bytes += own_matrix(0, matrix).bytes();
-  return case_.weights == Weights::q4 ? bytes * case_.shape.num_layers : 0;
+  return case_->weights == Weights::q4 ? bytes * case_->shape.num_layers : 0;
 }
 
 int64_t LifeModel::key_of(const Call& call) const {
@@ -98,7 +98,7 @@ void LifeModel::bind(const Call& call, LayerLife& layer) {
 
 // The header of six sizes, magic and version has 56 bytes, a number 4.
 int64_t LifeModel::exported_bytes() const {
-  return 56 + 4 * (case_.shape.state_count() + case_.shape.history_count());
+  return 56 + 4 * (case_->shape.state_count() + case_->shape.history_count());
 }
 
 void LifeModel::export_state(const Call& call, const LayerLife& layer) {

@@ -2,6 +2,7 @@
 #include "invariants/harness/model_check.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "reference/rng.h"
@@ -48,7 +49,7 @@ ModelCheckSetting setting_of(const Case& c) {
   return setting;
 }
 
-ModelCheck::ModelCheck(const Lab& lab, const Case& c, Replays& replays)
+ModelCheck::ModelCheck(const Lab& lab, const Case& c, Replays* replays)
     : lab_(lab),
       case_(c),
       replays_(replays),
@@ -58,15 +59,19 @@ ModelCheck::ModelCheck(const Lab& lab, const Case& c, Replays& replays)
                         setting_.is_poisoned ? RunOptions{.fill = not_a_number} : RunOptions{},
                         &closed_)) {}
 
-// By the call's own text, so that it stays with the call when others are left out.
+std::string ModelCheck::where() const {
+  return "call " + std::to_string(calls_made_) + ", " + std::string(name_of(kind_)) +
+         (refused_nth_ ? ", its allocation " + std::to_string(*refused_nth_) + " refused" : "") +
+         (made_again_ ? ", made again" : "");
+}
+
+// By what the call itself is, so that it stays with the call when others are left out.
 std::optional<uint64_t> ModelCheck::nth_refused(const Call& call) const {
   if (!setting_.refuses_allocations || !lab_.has_gate()) return std::nullopt;
   // What its out is to replace would be gone before the call is made again.
   const int64_t h_id = call.at(Argument::h_id);
   if (h_id >= 0 && h_id == call.at(Argument::out_id)) return std::nullopt;
-  Case alone = case_.with_calls({call});
-  alone.numbers.clear();
-  const int64_t nth = Rng(case_.seed).stream(print(alone)).range(-2, 6);
+  const int64_t nth = Rng(case_.seed ^ hash_of(call)).range(-2, 6);
   return nth > 0 ? std::optional(static_cast<uint64_t>(nth)) : std::nullopt;
 }
 
@@ -75,51 +80,85 @@ Verdict ModelCheck::call(const Call& given) {
   Call call = given;
   call.reads.clear();  // every state is read after every call
   ++calls_made_;
-  where_ = "call " + std::to_string(calls_made_) + ", " + std::string(name_of(call.kind));
-  const LifeModel before = model_;
+  kind_ = call.kind;
+  refused_nth_.reset();
+  made_again_ = false;
+  // The token that it is given is part of what it is, and only the model knows it: a copy of the
+  // model is made where a call may fail, and few do.
+  const bool may_fail = setting_.refuses_allocations || call.kind == CallKind::pool_init ||
+                        call.kind == CallKind::buffer_create;
+  std::optional<LifeModel> before;
+  if (may_fail) before = model_;
   const CallLife life = model_.next(call);
   // A call that is made again is to be given the same tokens.
   const bool streams = takes(call.kind, Argument::first_token) && call.at(Argument::h_id) < 0;
   if (streams) call.given[Argument::first_token] = life.first_token;
   const std::optional<uint64_t> nth = life.is_huge ? std::nullopt : nth_refused(call);
-  CallObserved seen = session_->call(call, nth.value_or(0));
+  const CallObserved& seen = session_->call(call, nth.value_or(0));
   const bool has_failed = seen.status == GDN_OUT_OF_MEMORY && !life.refused;
   const bool is_refused = nth && seen.allocations >= *nth;
-  if (is_refused) where_ += ", its allocation " + std::to_string(*nth) + " refused";
+  if (is_refused) refused_nth_ = nth;
   // An engine may do without what it was refused, or find the call wrong after it has asked.
   const bool goes_on = seen.ok() || (life.refused && seen.status != GDN_OUT_OF_MEMORY);
   if (is_refused && !goes_on && seen.status != GDN_OUT_OF_MEMORY) {
-    return fails(where_ + ": got " + said(seen) + ", expected GDN_OUT_OF_MEMORY");
+    return fails(where() + ": got " + said(seen) + ", expected GDN_OUT_OF_MEMORY");
   }
-  if ((is_refused && !goes_on) || (has_failed && life.is_huge)) {
-    const LifeModel after = std::exchange(model_, before);
-    Verdict all = both(claim(!seen.text.empty(), where_ + ": it gives no reason"),
-                       judge_states(where_ + ": "));
-    if (!all.holds() || !is_refused) return all;
-    model_ = after;
-    where_ += ", made again";
-    seen = session_->call(call);
-    return both(std::move(all), judge(call, life, seen));
-  }
-  return judge(call, life, seen);
+  const bool is_undone = (is_refused && !goes_on) || (has_failed && life.is_huge);
+  if (!is_undone) return judge(call, life, seen);
+  const LifeModel after = std::exchange(model_, *before);
+  Verdict all = seen.text.empty() ? fails(where() + ": it gives no reason") : claim(true, "");
+  all = both(std::move(all), judge_states(": "));
+  if (!all.holds() || !is_refused) return all;
+  model_ = after;
+  made_again_ = true;
+  return both(std::move(all), judge(call, life, session_->call(call)));
 }
 
 Verdict ModelCheck::judge(const Call& call, const CallLife& life, const CallObserved& seen) {
   if (seen.status == GDN_LOST || seen.status == GDN_INTERNAL || seen.status == GDN_NOT_AVAILABLE) {
-    return refusal(seen.status, where_ + ": " + said(seen));
+    return refusal(seen.status, where() + ": " + said(seen));
   }
   const bool is_optional = call.kind == CallKind::apply || call.kind == CallKind::dequant ||
                            call.kind == CallKind::recurrent;
   const bool is_served = seen.ok() || (is_optional && seen.status == GDN_UNSUPPORTED);
-  if (life.refused && seen.ok()) return fails(where_ + ": got GDN_OK, expected a refusal");
+  if (life.refused && seen.ok()) return fails(where() + ": got GDN_OK, expected a refusal");
   if (!life.refused && !is_served) {
-    return fails(where_ + ": got " + said(seen) + ", expected GDN_OK");
+    return fails(where() + ": got " + said(seen) + ", expected GDN_OK");
   }
-  if (!seen.ok() && seen.text.empty()) return fails(where_ + ": refused without a reason");
+  if (!seen.ok() && seen.text.empty()) return fails(where() + ": refused without a reason");
   Verdict all = claim(true, "");
   if (seen.ok()) all = judge_given(call, life, seen);
-  all = both(std::move(all), judge_states(where_ + (seen.ok() ? ": " : ", refused: ")));
-  return both(std::move(all), session_->conduct());
+  all = both(std::move(all), judge_states(seen.ok() ? ": " : ", refused: "));
+  return session_->conduct().holds() ? all : both(std::move(all), session_->conduct());
+}
+
+template <class Words>
+Verdict ModelCheck::judge_same_again(uint64_t key, uint64_t hash, const Words& whose) {
+  const std::optional<size_t> other = remembered_.other_since(key, hash, calls_made_);
+  if (!other) return claim(true, "");
+  return fails(whose() + ": got other bits than after call " + std::to_string(*other) +
+               ", expected the same: it follows from the same tokens and weights");
+}
+
+template <class Words>
+Verdict ModelCheck::judge_tensor(size_t place, Tensor tensor, std::span<const float> got,
+                                 const Words& whose) {
+  if (!replays_ && place > 0) {
+    const uint64_t key = mix64(model_.fed()[place].history + static_cast<uint64_t>(tensor));
+    return judge_same_again(key, hash_of(got), whose);
+  }
+  if (!replays_) {
+    const auto is_zero = [](float x) { return std::bit_cast<uint32_t>(x) == 0; };
+    if (std::all_of(got.begin(), got.end(), is_zero)) return claim(true, "");
+    return same_bits(whose(), got, std::vector<float>(got.size(), 0.0F));
+  }
+  Verdict why;
+  const LayerBits* want = replays_->after(model_.fed(), place, &why);
+  if (want == nullptr) return why;
+  if (!equal_bits(got, want->at(tensor))) return same_bits(whose(), got, want->at(tensor));
+  Verdict holds = claim(true, "");
+  holds.elements = got.size();
+  return holds;
 }
 
 Verdict ModelCheck::judge_given(const Call& call, const CallLife& life, const CallObserved& seen) {
@@ -130,13 +169,11 @@ Verdict ModelCheck::judge_given(const Call& call, const CallLife& life, const Ca
       return judge_fed(call, life, seen);
     case CallKind::read: {
       if (seen.reads.empty()) return claim(true, "");
-      Verdict why;
       const size_t place = model_.layers()[static_cast<size_t>(call.at(Argument::layer))].place;
-      const TokenTensors* want = replays_.after(model_.fed(), place, &why);
-      if (want == nullptr) return why;
       const auto& [tensor, values] = *seen.reads.begin();
-      if (values.empty() && want->at(tensor).empty()) return claim(true, "");
-      return same_bits(where_ + ": " + std::string(name_of(tensor)), values, want->at(tensor));
+      return judge_tensor(place, tensor, values, [this, named = tensor] {
+        return where() + ": " + std::string(name_of(named));
+      });
     }
     case CallKind::state_export:
       return judge_export(call, seen);
@@ -155,21 +192,32 @@ Verdict ModelCheck::judge_given(const Call& call, const CallLife& life, const Ca
 }
 
 Verdict ModelCheck::judge_fed(const Call& call, const CallLife& life, const CallObserved& seen) {
-  if (life.tokens.empty()) return claim(seen.out.empty(), where_ + ": out of no token");
+  if (life.tokens.empty()) return claim(seen.out.empty(), where() + ": out of no token");
   Verdict all = claim(true, "");
-  for (size_t l = 0; l < model_.layers().size(); ++l) {
+  for (size_t l = 0; replays_ && l < model_.layers().size(); ++l) {
     const bool is_fed =
         call.kind == CallKind::forward || static_cast<int64_t>(l) == call.at(Argument::layer);
     if (is_fed) all = both(std::move(all), judge_tensors(l));
   }
+  const auto whose = [this] { return where() + ": out"; };
+  const auto width = static_cast<size_t>(case_.shape.hidden_size);
+  if (!replays_) {
+    if (seen.out.size() != width * life.tokens.size()) return fails(whose() + ": wrong count");
+    for (size_t t = 0; t < life.tokens.size(); ++t) {
+      const uint64_t key = mix64(model_.fed()[life.tokens[t]].history + tensor_count);
+      const std::span row = std::span(seen.out).subspan(t * width, width);
+      all = both(std::move(all), judge_same_again(key, hash_of(row), whose));
+    }
+    return all;
+  }
   std::vector<float> want;
   Verdict why;
   for (const size_t place : life.tokens) {
-    const std::vector<float>* out = replays_.out(model_.fed(), place, &why);
+    const std::vector<float>* out = replays_->out(model_.fed(), place, &why);
     if (out == nullptr) return why;
     want.insert(want.end(), out->begin(), out->end());
   }
-  return both(std::move(all), same_bits(where_ + ": out", seen.out, want));
+  return both(std::move(all), same_bits(whose(), seen.out, want));
 }
 
 Verdict ModelCheck::judge_beside(const Call& call, const CallObserved& seen) {
@@ -182,33 +230,46 @@ Verdict ModelCheck::judge_beside(const Call& call, const CallObserved& seen) {
     if (call.at(Argument::capacity) == -2) return claim(true, "");
     calls = put_alone(model_.pool().at(model_.key_of(call)));
   }
+  if (!replays_) {
+    uint64_t key = calls.size();
+    for (const Call& made : calls) key = mix64(key ^ hash_of(made));
+    uint64_t hash = call.kind == CallKind::pool_get ? hash_of(std::span(seen.bytes)) : 0;
+    for (const auto& [name, values] : seen.arrays) {
+      hash = mix64(hash ^ fnv1a64(name)) ^ hash_of(std::span(values));
+    }
+    return judge_same_again(key, hash, [this] { return where(); });
+  }
   Verdict why;
-  const CallObserved* want = replays_.beside(calls, &why);
+  const CallObserved* want = replays_->beside(calls, &why);
   if (want == nullptr) return why;
-  Verdict all = claim(seen.arrays.size() == want->arrays.size(), where_ + ": other outputs");
+  Verdict all = claim(seen.arrays.size() == want->arrays.size(), where() + ": other outputs");
   if (call.kind == CallKind::pool_get) {
-    all = both(std::move(all), same_bytes(where_ + ": tiles", seen.bytes, want->bytes));
+    all = both(std::move(all), same_bytes(where() + ": tiles", seen.bytes, want->bytes));
   }
   for (const auto& [name, values] : seen.arrays) {
     const auto found = want->arrays.find(name);
     if (found == want->arrays.end() || (values.empty() && found->second.empty())) continue;
-    all = both(std::move(all), same_bits(where_ + ": " + name, values, found->second));
+    all = both(std::move(all), same_bits(where() + ": " + name, values, found->second));
   }
   return all;
 }
 
 Verdict ModelCheck::judge_export(const Call& call, const CallObserved& seen) {
   if (call.at(Argument::capacity) == -2) return claim(true, "");
-  Verdict why;
   const size_t place = model_.layers()[static_cast<size_t>(call.at(Argument::layer))].place;
-  const TokenTensors* want = replays_.after(model_.fed(), place, &why);
-  if (want == nullptr) return why;
-  std::vector<float> state = want->at(Tensor::S);
-  const std::vector<float>& history = want->at(Tensor::HIST);
-  state.insert(state.end(), history.begin(), history.end());
   const auto got = seen.arrays.find("state");
-  if (got == seen.arrays.end()) return fails(where_ + ": it gave no state");
-  return same_bits(where_ + ": state", got->second, state);
+  if (got == seen.arrays.end()) return fails(where() + ": it gave no state");
+  const auto states = static_cast<size_t>(case_.shape.state_count());
+  const auto rows = static_cast<size_t>(case_.shape.history_count());
+  const std::span<const float> all = got->second;
+  if (all.size() != states + rows) {
+    return fails(where() + ": state: got " + std::to_string(all.size()) + " numbers, expected " +
+                 std::to_string(states + rows));
+  }
+  return both(
+      judge_tensor(place, Tensor::S, all.first(states), [this] { return where() + ": state, S"; }),
+      judge_tensor(place, Tensor::HIST, all.subspan(states),
+                   [this] { return where() + ": state, HIST"; }));
 }
 
 Verdict ModelCheck::judge_buffer(const Call& call, const CallObserved& seen) {
@@ -228,39 +289,36 @@ Verdict ModelCheck::judge_buffer(const Call& call, const CallObserved& seen) {
   for (size_t i = 0; i < seen.bytes.size() && offset + i < known.size(); ++i) {
     const int want = known[offset + i];
     if (want < 0 || want == seen.bytes[i]) continue;
-    return fails(where_ + ": byte " + std::to_string(i) + ": got " + std::to_string(seen.bytes[i]) +
-                 ", expected " + std::to_string(want));
+    return fails(where() + ": byte " + std::to_string(i) + ": got " +
+                 std::to_string(seen.bytes[i]) + ", expected " + std::to_string(want));
   }
   return claim(true, "");
 }
 
 Verdict ModelCheck::judge_tensors(size_t layer) {
-  const TokenTensors got = session_->read(static_cast<int64_t>(layer), every_tensor());
-  Verdict why;
-  const TokenTensors* want = replays_.after(model_.fed(), model_.layers()[layer].place, &why);
-  if (want == nullptr) return why;
   Verdict all = claim(true, "");
-  for (const auto& [tensor, values] : got) {
-    if (values.empty()) continue;
-    all = both(std::move(all), same_bits(where_ + ": " + std::string(name_of(tensor)) +
-                                             " of layer " + std::to_string(layer),
-                                         values, want->at(tensor)));
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    const auto got = session_->read(static_cast<int64_t>(layer), tensor);
+    if (!got) continue;
+    all = both(std::move(all), judge_tensor(model_.layers()[layer].place, tensor, *got, [&] {
+                 return where() + ": " + std::string(name_of(tensor)) + " of layer " +
+                        std::to_string(layer);
+               }));
   }
   return all;
 }
 
-Verdict ModelCheck::judge_states(const std::string& when) {
+Verdict ModelCheck::judge_states(const char* when) {
   Verdict all = claim(true, "");
   for (size_t l = 0; l < model_.layers().size(); ++l) {
-    Verdict why;
-    const TokenTensors* want = replays_.after(model_.fed(), model_.layers()[l].place, &why);
-    if (want == nullptr) return why;
-    const TokenTensors got = session_->read(static_cast<int64_t>(l), {Tensor::S, Tensor::HIST});
-    for (const auto& [tensor, values] : got) {
-      if (values.empty()) continue;
-      all = both(std::move(all),
-                 same_bits(when + std::string(name_of(tensor)) + " of layer " + std::to_string(l),
-                           values, want->at(tensor)));
+    for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
+      const auto got = session_->read(static_cast<int64_t>(l), tensor);
+      if (!got) continue;
+      all = both(std::move(all), judge_tensor(model_.layers()[l].place, tensor, *got, [&] {
+                   return where() + when + std::string(name_of(tensor)) + " of layer " +
+                          std::to_string(l);
+                 }));
     }
   }
   return all;
@@ -278,17 +336,28 @@ Verdict ModelCheck::finish() {
   return closed_;
 }
 
-Verdict behaves_as_modelled(const Case& c, const Lab& lab, Replays& replays) {
+namespace {
+
+Verdict all_calls(ModelCheck check, const Case& c, const Lab& lab) {
   if (lab.contract().recurrence != Recurrence::token_loop) {
     return refusal(GDN_UNSUPPORTED, "how tokens are cut into calls changes its rounding");
   }
-  ModelCheck check(lab, c, replays);
   Verdict all = claim(true, "");
   for (const Call& call : c.calls) {
     all = both(std::move(all), check.call(call));
     if (all.outcome != Outcome::holds) return all;
   }
   return both(std::move(all), check.finish());
+}
+
+}  // namespace
+
+Verdict behaves_as_modelled(const Case& c, const Lab& lab, Replays& replays) {
+  return all_calls(ModelCheck(lab, c, replays), c, lab);
+}
+
+Verdict agrees_with_itself(const Case& c, const Lab& lab) {
+  return all_calls(ModelCheck(lab, c), c, lab);
 }
 
 }  // namespace gdn

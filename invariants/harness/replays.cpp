@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reference/rng.h"
+
 namespace gdn {
 namespace {
 
@@ -52,19 +54,37 @@ std::vector<Call> change_of_weights(const WeightsUsed* before, const WeightsUsed
 
 }  // namespace
 
-Replays::Replays(const Lab& lab, const Case& c) : lab_(lab), bare_(c.with_calls({})) {}
+uint64_t hash_of(const Call& call) {
+  uint64_t hash = static_cast<uint64_t>(call.kind) + 1;
+  const auto add = [&hash](uint64_t number) { hash = mix64(hash * 0x100000001B3U ^ number); };
+  for (const auto& [argument, value] : call.given) {
+    if (value == rule_of(argument).unless_given) continue;
+    add(static_cast<uint64_t>(argument) + 1);
+    add(static_cast<uint64_t>(value));
+  }
+  for (const std::string& name : call.omit) add(fnv1a64(name));
+  for (const auto list : {&Call::lengths, &Call::slots, &Call::accepted, &Call::from_zero}) {
+    add((call.*list).size());
+    for (const int64_t number : call.*list) add(static_cast<uint64_t>(number));
+  }
+  return hash;
+}
 
-const TokenTensors* Replays::zero() {
+Replays::Replays(const Lab& lab, const Case& c)
+    : lab_(lab), bare_(c.with_calls({})), goes_on_(Rng(c.seed).stream("replays").range(0, 3) > 0) {}
+
+const LayerBits* Replays::zero() {
   const auto known = known_.find(0);
   if (known != known_.end()) return &known->second;
-  TokenTensors& zero = known_[0];
+  LayerBits& zero = known_[0];
   for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
-    zero[tensor].assign(static_cast<size_t>(element_count(tensor, bare_.shape)), 0.0F);
+    const auto count = static_cast<size_t>(element_count(tensor, bare_.shape));
+    zero.set(tensor, std::vector<float>(count, 0.0F));
   }
   return &zero;
 }
 
-const TokenTensors* Replays::after(const std::vector<Fed>& fed, size_t place, Verdict* why) {
+const LayerBits* Replays::after(const std::vector<Fed>& fed, size_t place, Verdict* why) {
   if (place == 0) return zero();
   const auto known = known_.find(fed[place].history);
   if (known != known_.end()) return &known->second;
@@ -85,8 +105,8 @@ size_t Replays::together(const std::vector<Fed>& fed, std::span<const size_t> to
   return count;
 }
 
-bool Replays::feed(Session& session, const std::vector<Fed>& fed, std::span<const size_t> tokens,
-                   bool by_step, Verdict* why) {
+bool Replays::feed(const std::vector<Fed>& fed, std::span<const size_t> tokens, bool by_step,
+                   Verdict* why) {
   const Fed& first = fed[tokens.front()];
   Call call =
       by_step ? call_of(CallKind::step, {})
@@ -97,12 +117,12 @@ bool Replays::feed(Session& session, const std::vector<Fed>& fed, std::span<cons
       const std::vector<float>& out = outs_.at(fed[fed[at].out_of].history);
       rows.insert(rows.end(), out.begin(), out.end());
     }
-    session.give(0, std::move(rows));
+    open_->session.give(0, std::move(rows));
     call.given[Argument::h_id] = 0;
   } else {
     call.given[Argument::first_token] = first.row;
   }
-  const CallObserved* seen = served(session, call, why);
+  const CallObserved* seen = served(open_->session, call, why);
   if (seen == nullptr) return false;
   const auto width = static_cast<std::ptrdiff_t>(bare_.shape.hidden_size);
   auto from = seen->out.begin();
@@ -118,52 +138,76 @@ const std::vector<float>* Replays::out(const std::vector<Fed>& fed, size_t place
   return is_there ? &outs_.at(fed[place].history) : nullptr;
 }
 
+bool Replays::open(Verdict* why) {
+  open_.reset();
+  std::optional<Session> session = lab_.open(bare_, 0, {}, why);
+  if (session) open_.emplace(Open{*std::move(session), 0, std::nullopt});
+  return open_.has_value();
+}
+
+bool Replays::feed_all(const std::vector<Fed>& fed, std::span<const size_t> tokens, Verdict* why) {
+  // By steps, or by as few runs as there can be: no matter which.
+  const bool by_step = tokens.size() % 2 == 1;
+  for (std::span<const size_t> left = tokens; !left.empty();) {
+    const WeightsUsed& now = fed[left.front()].weights;
+    const WeightsUsed* before = open_->weights ? &*open_->weights : nullptr;
+    if (before == nullptr || !(*before == now)) {
+      for (const Call& call : change_of_weights(before, now)) {
+        if (served(open_->session, call, why) == nullptr) return false;
+      }
+    }
+    open_->weights = now;
+    const size_t count = by_step ? 1 : together(fed, left);
+    if (!feed(fed, left.first(count), by_step, why)) return false;
+    open_->history = fed[left[count - 1]].history;
+    left = left.subspan(count);
+  }
+  return true;
+}
+
 bool Replays::replay(const std::vector<Fed>& fed, size_t place, Verdict* why) {
-  std::vector<size_t> tokens;
-  for (size_t at = place; at > 0; at = fed[at].before) tokens.push_back(at);
-  std::reverse(tokens.begin(), tokens.end());
   // Where an h was another token's out, that one is replayed first; from the last one back, so
   // that the longest history gives the others on its way.
-  for (auto at = tokens.rbegin(); at != tokens.rend(); ++at) {
-    const size_t source = fed[*at].out_of;
+  for (size_t token = place; token > 0; token = fed[token].before) {
+    const size_t source = fed[token].out_of;
     if (source > 0 && !outs_.contains(fed[source].history) && !replay(fed, source, why)) {
       return false;
     }
   }
-  std::optional<Session> session = lab_.open(bare_, 0, {}, why);
-  if (!session) return false;
-  // By steps, or by as few runs as there can be: no matter which.
-  const bool by_step = tokens.size() % 2 == 1;
-  const WeightsUsed* weights = nullptr;
-  for (std::span<const size_t> left = tokens; !left.empty();) {
-    const WeightsUsed& now = fed[left.front()].weights;
-    if (weights == nullptr || !(*weights == now)) {
-      for (const Call& call : change_of_weights(weights, now)) {
-        if (served(*session, call, why) == nullptr) return false;
-      }
-    }
-    weights = &now;
-    const size_t count = by_step ? 1 : together(fed, left);
-    if (!feed(*session, fed, left.first(count), by_step, why)) return false;
-    left = left.subspan(count);
+  // Those that the open engine has not been fed; where it stands elsewhere, all, and a new engine.
+  std::vector<size_t> tokens;
+  size_t at = place;
+  const auto stands_here = [&] { return goes_on_ && open_ && fed[at].history == open_->history; };
+  for (; at > 0 && !stands_here(); at = fed[at].before) tokens.push_back(at);
+  std::reverse(tokens.begin(), tokens.end());
+  if (at == 0 && !open(why)) return false;
+  if (!feed_all(fed, tokens, why)) {
+    open_.reset();
+    return false;
   }
-  TokenTensors seen = session->read(0, every_tensor());
-  if (!session->conduct().holds()) *why = session->conduct();
-  if (session->conduct().holds()) known_[fed[place].history] = std::move(seen);
-  return session->conduct().holds();
+  LayerBits seen;
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto values = open_->session.read(0, static_cast<Tensor>(t));
+    if (values) seen.set(static_cast<Tensor>(t), *values);
+  }
+  const bool holds = open_->session.conduct().holds();
+  if (holds) known_[fed[place].history] = std::move(seen);
+  if (!holds) *why = open_->session.conduct();
+  if (!holds) open_.reset();
+  return holds;
 }
 
 const CallObserved* Replays::beside(const std::vector<Call>& calls, Verdict* why) {
-  const Case alone = bare_.with_calls(calls);
-  std::string text = print(alone);
-  const auto known = beside_.find(text);
+  uint64_t key = calls.size();
+  for (const Call& call : calls) key = mix64(key ^ hash_of(call));
+  const auto known = beside_.find(key);
   if (known != beside_.end()) return &known->second;
-  Observation seen = lab_.run(alone);
+  Observation seen = lab_.run(bare_.with_calls(calls));
   if (!seen.served().holds()) {
     *why = seen.served();
     return nullptr;
   }
-  return &beside_.emplace(std::move(text), std::move(seen.calls.back())).first->second;
+  return &beside_.emplace(key, std::move(seen.calls.back())).first->second;
 }
 
 }  // namespace gdn

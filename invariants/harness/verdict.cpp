@@ -251,6 +251,10 @@ std::string explain(std::string_view what, float got, const Bounded& want, size_
   return line;
 }
 
+bool equal_bits(std::span<const float> got, std::span<const float> want) {
+  return std::equal(got.begin(), got.end(), want.begin(), want.end(), same);
+}
+
 Verdict same_bits(std::string_view what, std::span<const float> got, std::span<const float> want) {
   if (got.size() != want.size()) return wrong_count(what, got.size(), want.size());
   if (got.empty()) return nothing_to_judge(what);

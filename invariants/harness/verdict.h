@@ -41,6 +41,7 @@ Verdict within(std::string_view what, std::span<const float> got, const Bounded&
 std::string explain(std::string_view what, float got, const Bounded& want, size_t index);
 
 // Equal bits, or NaN in both.
+bool equal_bits(std::span<const float> got, std::span<const float> want);
 Verdict same_bits(std::string_view what, std::span<const float> got, std::span<const float> want);
 Verdict same_bytes(std::string_view what, std::span<const uint8_t> got,
                    std::span<const uint8_t> want);
