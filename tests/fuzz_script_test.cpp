@@ -1,0 +1,147 @@
+// ci/fuzz by what it keeps, says and returns, with programs in place of the fuzz targets that do at
+// once what libFuzzer may do at some time.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/program_run.h"
+
+namespace gdn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Reads libFuzzer's options. A merge keeps every input; a search does what $BEHAVIOUR says.
+constexpr const char* stand_in = R"sh(#!/usr/bin/env bash
+folders=() merge=no
+for argument; do
+  case "$argument" in
+    -artifact_prefix=*) prefix=${argument#*=} ;;
+    -max_total_time=*) seconds=${argument#*=} ;;
+    -seed=*) seed=${argument#*=} ;;
+    -set_cover_merge=1) merge=yes ;;
+    -*) ;;
+    *) folders+=("$argument") ;;
+  esac
+done
+if [[ $merge == yes ]]; then
+  for folder in "${folders[@]:1}"; do cp "$folder"/* "${folders[0]}/" 2>/dev/null; done
+  exit 0
+fi
+keep() {
+  kept=$2$(printf '%s' "$1" | sha1sum | cut -d' ' -f1)
+  printf '%s' "$1" >"$kept"
+}
+keep "seed $seed" "${folders[0]}/"
+echo "#100	NEW    cov: 7 ft: 9 corp: 1/1b exec/s: 50 rss: 1Mb"
+case "$BEHAVIOUR" in
+  crash)
+    sleep 0.3
+    keep "crashes with $seed" "${prefix}crash-"
+    echo "this does not hold: a claim"
+    echo "Test unit written to $kept"
+    exit 77
+    ;;
+  broken) exit 3 ;;
+esac
+trap 'exit 72' TERM
+for ((i = 0; i < seconds * 10; ++i)); do sleep 0.1; done
+echo "stat::number_of_executed_units: 1234"
+)sh";
+
+class FuzzScript : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    write("bin/fuzz_safetensors", stand_in);
+    fs::permissions(path("bin/fuzz_safetensors"), fs::perms::owner_all);
+  }
+  Ran fuzz(const std::string& arguments, const std::string& before = "") const {
+    return run_line(before + " " + SOURCE_DIR + "/ci/fuzz --binaries " + path("bin") +
+                    " --target fuzz_safetensors " + arguments + " 2>&1");
+  }
+  std::set<std::string> files(const std::string& folder) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path(folder))) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+};
+
+TEST_F(FuzzScript, FindingNothingIsStatusZero) {
+  const Ran ran = fuzz("--minutes 0.02 --jobs 2 --out " + path("out"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_NE(ran.output.find("2,468"), std::string::npos) << ran.output;
+  EXPECT_EQ(files("out/fuzz_safetensors/corpus").size(), 2U) << "a random number for each process";
+}
+
+TEST_F(FuzzScript, EqualFaultsLeaveOneInputAndTheirNumber) {
+  const Ran ran = fuzz("--minutes 0.04 --jobs 1 --seed 7 --out " + path("out"), "BEHAVIOUR=crash");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  const std::set<std::string> kept = files("out/fuzz_safetensors/artifacts");
+  ASSERT_EQ(kept.size(), 1U) << ran.output;
+  EXPECT_NE(
+      ran.output.find("corpus add " + path("out/fuzz_safetensors/artifacts/") + *kept.begin()),
+      std::string::npos)
+      << ran.output;
+  const std::string fault = *files("out/fuzz_safetensors/faults").begin();
+  EXPECT_EQ(content("out/fuzz_safetensors/faults/" + fault + "/fault"),
+            "this does not hold: a claim\n");
+  EXPECT_NE(content("out/fuzz_safetensors/faults/" + fault + "/again"), "");
+}
+
+TEST_F(FuzzScript, AnInterruptKeepsWhatWasFound) {
+  const Ran ran =
+      fuzz("--minutes 5 --jobs 1 --out " + path("out"), "timeout --preserve-status -s TERM 3");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_NE(ran.output.find("interrupted"), std::string::npos) << ran.output;
+  EXPECT_EQ(files("out/fuzz_safetensors/corpus").size(), 1U) << ran.output;
+  EXPECT_TRUE(
+      files("out/fuzz_safetensors/merged").contains(*files("out/fuzz_safetensors/corpus").begin()));
+}
+
+TEST_F(FuzzScript, ATargetThatEndsByItselfIsStatusFive) {
+  const Ran ran = fuzz("--minutes 0.2 --jobs 1 --out " + path("out"), "BEHAVIOUR=broken");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_NE(ran.output.find("fuzz_safetensors ended by itself"), std::string::npos) << ran.output;
+}
+
+TEST_F(FuzzScript, ShardsShareTheirInputsOutAndMergeToTheWhole) {
+  const std::string usual = "--minutes 0.02 --jobs 1 --seed 3 ";
+  const Ran whole = fuzz(usual + "--out " + path("whole"));
+  const Ran first = fuzz(usual + "--shard 0/2 --out " + path("first"));
+  const Ran second = fuzz(usual + "--shard 1/2 --out " + path("second"));
+  ASSERT_EQ(whole.status + first.status + second.status, 0) << whole.output << second.output;
+  std::set<std::string> all = files("first/fuzz_safetensors/start");
+  const std::set<std::string> others = files("second/fuzz_safetensors/start");
+  const size_t together = all.size() + others.size();
+  EXPECT_FALSE(all.empty() || others.empty());
+  all.insert(others.begin(), others.end());
+  EXPECT_EQ(all.size(), together) << "an input is in both";
+  EXPECT_EQ(all, files("whole/fuzz_safetensors/start"));
+  const std::set<std::string> one = files("first/fuzz_safetensors/corpus");
+  EXPECT_NE(one, files("second/fuzz_safetensors/corpus")) << "both used the same random number";
+
+  const Ran merged =
+      fuzz("--merge " + path("first") + " " + path("second") + " --out " + path("merged"));
+  EXPECT_EQ(merged.status, 0) << merged.output;
+  all.insert(one.begin(), one.end());
+  all.merge(files("second/fuzz_safetensors/corpus"));
+  EXPECT_EQ(files("merged/fuzz_safetensors/merged"), all);
+}
+
+TEST_F(FuzzScript, WhatItCannotReadIsStatusTwo) {
+  for (const char* const wrong :
+       {"", "--minutes", "--minutes soon", "--minutes 0", "--minutes 1 --jobs 0",
+        "--minutes 1 --shard 2/2", "--minutes 1 --shard 1", "--minutes 1 --seed x", "--merge",
+        "--merge no_such_folder", "--minutes 1 --speed", "--minutes 1 --target fuzz_nothing",
+        "--no-such-option"}) {
+    const Ran ran = fuzz(wrong);
+    EXPECT_EQ(ran.status, 2) << wrong << ": " << ran.output;
+    EXPECT_NE(ran.output.find("ci/fuzz: "), std::string::npos) << wrong << ": " << ran.output;
+  }
+}
+
+}  // namespace
+}  // namespace gdn
