@@ -3,54 +3,50 @@
 // touches a byte that it was not given.
 #include <cstdint>
 #include <cstdlib>
-#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "fuzz/byte_source.h"
 #include "fuzz/demand.h"
-#include "fuzz/guard_page.h"
+#include "fuzz/hostile_arguments.h"
 #include "invariants/harness/engine.h"
 
 namespace {
 
-// No more memory than a small engine needs, whatever the shape says.
-int gate(void* context, uint64_t bytes, int release) {
-  constexpr uint64_t bytes_max = uint64_t{64} << 20;
-  auto& held = *static_cast<uint64_t*>(context);
-  if (release != 0) {
-    held -= bytes;
-    return 0;
-  }
-  if (bytes > bytes_max || held + bytes > bytes_max) return 1;
-  held += bytes;
-  return 0;
-}
-
-class Caller {
+class Caller : gdn::HostileArguments {
  public:
-  Caller(const gdn_api& api, gdn::ByteSource& source) : api_(api), in_(source) {}
+  Caller(const gdn_api& api, gdn::ByteSource& source) : HostileArguments(source), api_(api) {}
 
   void run() {
     open();
     for (int calls = 0; calls < 24 && !in_.empty() && engine_ != nullptr; ++calls) one();
+    gdn::demand(api_.reset(nullptr, 0) == GDN_INVALID_ARGUMENT, "a null handle is served");
     api_.close(engine_);
-    gdn::demand(held_ == 0, "memory is held after close");
+    api_.close(nullptr);
+    gdn::demand(ledger_.held_bytes == 0, "memory is held after close");
   }
 
  private:
   void open() {
-    shape_ = {in_.count(4), in_.count(1), in_.count(2), in_.count(2), in_.count(16),
-              in_.count(2), in_.count(2), 1e-6F,        1e-6F};
+    shape_ = {dimension(in_.byte() % 2 == 0 ? 4 : 32),
+              dimension(1),
+              dimension(2),
+              dimension(2),
+              dimension(16),
+              dimension(2),
+              dimension(2),
+              number(),
+              number()};
     gdn_options options = {};
     options.struct_size = in_.rarely(32) ? in_.byte() : sizeof options;
     options.observe = in_.byte() % 2;
-    options.snapshots = static_cast<int32_t>(in_.count(2));
-    options.allocation_gate = gate;
-    options.allocation_context = &held_;
-    options.fill = 1;
+    options.snapshots = static_cast<int32_t>(in_.count(in_.byte() % 3));
+    options.q8_activations = in_.rarely(4) ? 1 : 0;
+    options.allocation_gate = gdn::small_engines_only;
+    options.allocation_context = &ledger_;
+    options.fill = in_.byte() % 2;
     options.fill_pattern = 0xFFFFFFFF;
+    if (in_.rarely(4)) ledger_.grants_before_refusal = in_.byte();
     const bool no_shape = in_.rarely(32);
     const bool no_options = in_.rarely(32);
     const gdn_status status =
@@ -59,6 +55,8 @@ class Caller {
     looked_at(status);
     gdn::demand(status != GDN_OK || engine_ != nullptr, "open was served and gave no engine");
     if (status != GDN_OK) engine_ = nullptr;
+    gdn_buffer made = 0;
+    if (engine_ != nullptr) looked_at(api_.buffer_create(engine_, buffer_bytes, &made));
   }
 
   void looked_at(gdn_status status) {
@@ -68,25 +66,6 @@ class Caller {
     gdn::demand(status == GDN_OK || *words != '\0', "a refusal without words");
   }
 
-  // Of exactly so many elements; null now and then, and where they are too many to have.
-  template <class T>
-  T* array(int64_t count) {
-    constexpr int64_t count_max = 1 << 16;
-    if (in_.rarely(24) || count > count_max) return nullptr;
-    const int64_t real = count < 0 ? 0 : count;
-    gdn::GuardedBytes& bytes = arrays_.emplace_back(static_cast<size_t>(real) * sizeof(T));
-    const uint8_t pattern = in_.byte();
-    for (size_t i = 0; i < bytes.bytes().size(); ++i) {
-      bytes.data()[i] = static_cast<uint8_t>(pattern * (i % 7));
-    }
-    return reinterpret_cast<T*>(bytes.data());
-  }
-  // A count that an array of ours really has.
-  int64_t room(int64_t right) {
-    const int64_t count = in_.count(right);
-    constexpr int64_t count_max = 1 << 16;
-    return count > count_max ? right : count;
-  }
   int64_t layer() { return in_.count(in_.byte() % 2); }
   int64_t conv_dim() const { return 2 * shape_.num_k_heads * shape_.head_k_dim + v_dim(); }
   int64_t v_dim() const { return shape_.num_v_heads * shape_.head_v_dim; }
@@ -108,16 +87,26 @@ class Caller {
     looked_at(api_.load_layer_f32(engine_, layer(), in_.rarely(32) ? nullptr : &w));
   }
 
+  static bool are_few(int64_t rows, int64_t cols) {
+    return rows >= 0 && cols >= 0 && rows <= 256 && cols <= 256;
+  }
+
+  // Tiles of the size that rows and cols claim exist only where they are few, or where that size
+  // leaves 64 bits: no engine may then read even one byte.
+  uint8_t* tiles_of(int64_t rows, int64_t cols) {
+    if (are_few(rows, cols)) return array<uint8_t>(rows * cols * 18 / 32);
+    int64_t weights = 0;
+    return __builtin_mul_overflow(rows, cols, &weights) ? array<uint8_t>(1) : nullptr;
+  }
+
   void pool() {
     switch (in_.byte() % 5) {
       case 0:
         return looked_at(api_.pool_init(engine_, static_cast<uint64_t>(in_.count(4096))));
       case 1: {
-        const int64_t rows = in_.count(4 * (1 + in_.byte() % 4));
-        const int64_t cols = in_.count(32);
-        // Tiles of the size that rows and cols claim exist only where they are few.
-        const bool few = rows >= 0 && cols >= 0 && rows <= 256 && cols <= 256;
-        const void* const tiles = few ? array<uint8_t>(rows * cols * 18 / 32) : nullptr;
+        const int64_t rows = dimension(4 * (1 + in_.byte() % 4));
+        const int64_t cols = dimension(32);
+        const void* const tiles = tiles_of(rows, cols);
         return looked_at(api_.pool_put(engine_, in_.byte() % 4, rows, cols, tiles));
       }
       case 2: {
@@ -171,12 +160,8 @@ class Caller {
                                            static_cast<uint64_t>(capacity < 0 ? 0 : capacity),
                                            in_.rarely(8) ? nullptr : &size));
       }
-      case 3: {
-        const int64_t size = room(512);
-        const void* const src = array<uint8_t>(size);
-        return looked_at(
-            api_.state_import(engine_, layer(), src, static_cast<uint64_t>(size < 0 ? 0 : size)));
-      }
+      case 3:
+        return import();
       case 4: {
         uint64_t id = 0;
         return looked_at(api_.snapshot(engine_, layer(), in_.rarely(16) ? nullptr : &id));
@@ -186,6 +171,23 @@ class Caller {
       default:
         return looked_at(api_.unload_layer(engine_, layer()));
     }
+  }
+
+  // What this engine exports, with a byte of it changed now and then, or any bytes.
+  void import() {
+    uint64_t size = 0;
+    const int64_t from = in_.byte() % 2;
+    const bool is_own = in_.byte() % 4 != 0 &&
+                        api_.state_export(engine_, from, nullptr, 0, &size) == GDN_OK &&
+                        size <= count_max;
+    const int64_t bytes = is_own ? static_cast<int64_t>(size) : room(512);
+    uint8_t* const src = array<uint8_t>(bytes);
+    if (is_own && src != nullptr) {
+      looked_at(api_.state_export(engine_, from, src, size, nullptr));
+      if (in_.rarely(3)) src[in_.byte() % size] ^= in_.byte();
+    }
+    looked_at(
+        api_.state_import(engine_, layer(), src, static_cast<uint64_t>(bytes < 0 ? 0 : bytes)));
   }
 
   void buffers() {
@@ -209,52 +211,117 @@ class Caller {
   }
 
   void apply() {
-    static constexpr const char* names[] = {"x",    "weight", "hist", "q",     "k",       "v",
-                                            "g",    "o",      "z",    "gk",    "S",       "a",
-                                            "beta", "b",      "y",    "A_log", "dt_bias", ""};
-    std::vector<gdn_array> arrays[2];
-    for (std::vector<gdn_array>& list : arrays) {
-      for (int count = in_.byte() % 8; count > 0; --count) {
-        const int64_t elements = room(in_.byte() % 33);
-        const char* const name = in_.rarely(32) ? nullptr : names[in_.byte() % std::size(names)];
-        list.push_back({name, static_cast<gdn_format>(in_.count(in_.byte() % 2 * 3)),
-                        array<float>(elements), elements});
-      }
-    }
     gdn_shape shape = shape_;
-    shape.hidden_size = in_.count(shape.hidden_size);
-    shape.num_v_heads = in_.count(shape.num_v_heads);
-    const auto op = static_cast<gdn_operator>(in_.count(in_.byte() % 7));
-    looked_at(api_.apply(engine_, op, in_.rarely(32) ? nullptr : &shape, arrays[0].data(),
-                         arrays[0].size(), arrays[1].data(), arrays[1].size()));
+    if (in_.rarely(8)) shape.hidden_size = dimension(shape.hidden_size);
+    if (in_.rarely(8)) shape.num_v_heads = dimension(shape.num_v_heads);
+    const int64_t vh = shape_.num_v_heads;
+    const int64_t k = shape_.num_k_heads * shape_.head_k_dim;
+    const int64_t v = v_dim();
+    const int64_t c = conv_dim();
+    const int64_t past = (shape_.conv_kernel - 1) * c;
+    const int64_t state = v * shape_.head_k_dim;
+    const int64_t rows = dimension(4);
+    const int64_t cols = dimension(32);
+    const bool few = are_few(rows, cols);
+    const int64_t number = in_.count(in_.byte() % 7);
+    std::vector<gdn_array> in, out;
+    switch (number) {
+      case GDN_GATES:
+        in = arrays_of({{"a", vh}, {"b", vh}, {"A_log", vh}, {"dt_bias", vh}});
+        out = arrays_of({{"beta", vh}, {"g", vh}});
+        break;
+      case GDN_CONV_SILU:
+        in = arrays_of({{"x", c}, {"hist", past}, {"weight", past + c}});
+        out = arrays_of({{"y", c}, {"hist", past}});
+        break;
+      case GDN_QK_NORM:
+        in = arrays_of({{"q", k}, {"k", k}});
+        out = arrays_of({{"q", k}, {"k", k}});
+        break;
+      case GDN_DELTA_RULE:
+        in = arrays_of({{"q", k}, {"k", k}, {"v", v}, {"beta", vh}, {"S", state}});
+        if (in_.byte() % 3 != 0) in.push_back({"g", GDN_F32, array<float>(vh), vh});
+        if (in_.byte() % 3 == 0) {
+          const int64_t count = vh * shape_.head_k_dim;
+          in.push_back({"gk", GDN_F32, array<float>(count), count});
+        }
+        out = arrays_of({{"S", state}, {"o", v}});
+        break;
+      case GDN_GATED_NORM:
+        in = arrays_of({{"o", v}, {"z", v}, {"weight", shape_.head_v_dim}});
+        out = arrays_of({{"y", v}});
+        break;
+      default:
+        in = arrays_of({{"x", cols}});
+        if (!in_.rarely(8)) {
+          const int64_t count = few ? rows * cols : rows;
+          const auto format = in_.byte() % 2 == 0 ? GDN_F32 : GDN_Q4_TILE;
+          // Room for float32 is enough for tiles.
+          in.push_back({"weight", format, few ? array<float>(count) : nullptr, count});
+        }
+        out = arrays_of({{"y", rows}});
+    }
+    // An empty list is no null pointer.
+    in.reserve(1);
+    out.reserve(1);
+    looked_at(api_.apply(engine_, static_cast<gdn_operator>(number),
+                         in_.rarely(32) ? nullptr : &shape, in_.rarely(64) ? nullptr : in.data(),
+                         in.size(), in_.rarely(64) ? nullptr : out.data(), out.size()));
   }
 
-  gdn_view view(int format) {
-    return {in_.byte() % 4u,
-            static_cast<gdn_format>(in_.count(format)),
-            in_.count(0),
-            {in_.count(8), in_.count(4), in_.count(1), in_.count(1)}};
+  // Of the first buffer, a part of its own for every view.
+  gdn_view view(int format, int64_t part, std::initializer_list<int64_t> strides) {
+    constexpr int64_t part_elements = 128;
+    gdn_view made = {};
+    made.buffer = in_.rarely(32) ? in_.byte() % 3u : 1;
+    made.format = static_cast<gdn_format>(in_.rarely(16) ? in_.byte() % 8 : format);
+    made.offset = in_.count(part * part_elements);
+    size_t d = 0;
+    for (const int64_t stride : strides)
+      made.stride[d++] = in_.rarely(16) ? -stride : in_.count(stride);
+    return made;
+  }
+  gdn_view optional(int format, int64_t part, std::initializer_list<int64_t> strides) {
+    return in_.rarely(4) ? view(format, part, strides) : gdn_view{};
   }
 
   void recurrent() {
+    constexpr int64_t kd = 2;
+    constexpr int64_t vd = 2;
+    const int numbers = in_.byte() % 3;  // float32, bf16 or f16
     gdn_recurrent_args a = {};
     a.struct_size = in_.rarely(32) ? in_.byte() : sizeof a;
     a.num_sequences = in_.count(1);
     a.num_tokens = in_.count(in_.byte() % 4);
-    a.num_k_heads = in_.count(1);
-    a.head_k_dim = in_.count(2);
-    a.num_v_heads = in_.count(1);
-    a.head_v_dim = in_.count(2);
+    a.num_k_heads = dimension(1);
+    a.head_k_dim = dimension(kd);
+    a.num_v_heads = dimension(1);
+    a.head_v_dim = dimension(vd);
     a.num_slots = in_.count(1);
-    for (gdn_view* v : {&a.q, &a.k, &a.v, &a.g, &a.gk, &a.beta, &a.o, &a.state, &a.snapshots}) {
-      *v = view(GDN_F32);
+    a.q = view(numbers, 0, {kd, kd, 1});
+    a.k = view(numbers, 1, {kd, kd, 1});
+    a.v = view(numbers, 2, {vd, vd, 1});
+    a.beta = view(numbers, 3, {1, 1});
+    a.o = view(numbers, 4, {vd, vd, 1});
+    a.state = view(numbers, 5, {kd * vd, kd * vd, vd, 1});
+    a.g = optional(GDN_F32, 6, {1, 1});
+    a.gk = optional(GDN_F32, 7, {kd, kd, 1});
+    if (in_.rarely(4)) {
+      a.snapshots = optional(numbers, 8, {kd * vd, kd * vd, vd, 1});
+      a.sequences = optional(GDN_I32, 9, {1});
+      a.slots = optional(GDN_I32, 10, {1});
+      a.accepted = optional(GDN_I32, 11, {1});
+      a.sequence_coding = static_cast<gdn_sequence_coding>(in_.count(in_.byte() % 3));
+      a.state_writes = static_cast<gdn_state_writes>(in_.count(in_.byte() % 3));
+      a.padding = static_cast<gdn_padding>(in_.count(in_.byte() % 5));
+      a.num_snapshots = in_.count(0);
     }
-    for (gdn_view* v : {&a.sequences, &a.slots, &a.accepted, &a.from_zero}) *v = view(GDN_I32);
-    a.sequence_coding = static_cast<gdn_sequence_coding>(in_.count(in_.byte() % 3));
-    a.state_writes = static_cast<gdn_state_writes>(in_.count(in_.byte() % 3));
-    a.padding = static_cast<gdn_padding>(in_.count(in_.byte() % 5));
+    a.from_zero = optional(GDN_I32, 12, {1});
     a.qk_norm = static_cast<gdn_qk_norm_form>(in_.count(in_.byte() % 4));
-    a.num_snapshots = in_.count(0);
+    a.qk_norm_eps = number();
+    a.scale_is_given = in_.byte() % 2;
+    a.scale = number();
+    a.scale_on_output = in_.byte() % 2;
     a.state_is_vk = in_.byte() % 2;
     a.head_map_tiled = in_.byte() % 2;
     a.g_is_linear = in_.byte() % 2;
@@ -262,15 +329,15 @@ class Caller {
   }
 
   void dequant() {
-    const int64_t rows = in_.count(4);
-    const int64_t cols = in_.count(32);
-    const bool few = rows >= 0 && cols >= 0 && rows <= 64 && cols <= 256;
-    const void* const tiles = few ? array<uint8_t>(rows * cols * 18 / 32) : nullptr;
-    looked_at(api_.dequant(engine_, rows, cols, tiles, few ? array<float>(rows * cols) : nullptr));
+    const int64_t rows = dimension(4);
+    const int64_t cols = dimension(32);
+    const void* const tiles = tiles_of(rows, cols);
+    const int64_t count = are_few(rows, cols) ? rows * cols : 1;
+    looked_at(api_.dequant(engine_, rows, cols, tiles, array<float>(count)));
   }
 
   void one() {
-    arrays_.clear();
+    release_arrays();
     switch (in_.byte() % 12) {
       case 0:
         return load();
@@ -295,19 +362,21 @@ class Caller {
     }
   }
 
+  static constexpr uint64_t buffer_bytes = 8192;  // of the first buffer, which open makes
+
   const gdn_api& api_;
-  gdn::ByteSource& in_;
   gdn_shape shape_ = {};
   gdn_engine* engine_ = nullptr;
-  uint64_t held_ = 0;
-  std::list<gdn::GuardedBytes> arrays_;  // of the call in hand
+  gdn::MemoryLedger ledger_;
 };
 
 }  // namespace
 
+// The engine cuda opens nowhere but on a machine with a GPU, and says so.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gdn::ByteSource source({data, size});
-  const std::string_view wanted = source.byte() % 2 == 0 ? "twin" : "simt";
+  constexpr std::string_view names[] = {"twin", "simt", "twin", "simt", "twin", "simt", "cuda"};
+  const std::string_view wanted = names[source.byte() % std::size(names)];
   for (size_t i = 0; i < gdn_builtin_count(); ++i) {
     if (wanted == gdn_builtin(i)->name) Caller(*gdn_builtin(i), source).run();
   }
