@@ -2,6 +2,7 @@
 #include "fuzz/case_target.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,18 +48,33 @@ void prepare(const std::vector<std::string>& engines) {
   if (judges().invariants.empty()) stop("no invariant is of a name that the target asks for");
 }
 
-std::optional<Case> read(const uint8_t* data, size_t size) {
+// What was read lately: each input is changed again and again, and judged after each change.
+struct Input {
+  std::string text;
+  std::shared_ptr<const Case> c;  // null where it is none of the target's
+  uint64_t hash = 0;              // of the case's text as print gives it
+};
+
+const Input& read(const uint8_t* data, size_t size, bool is_printed = false) {
+  static std::array<Input, 1024> inputs;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const uint64_t hash = fnv1a64(text);
+  Input& input = inputs[hash % inputs.size()];
+  if (input.text == text) return input;
+  input = {std::string(text), nullptr, hash};
   std::string why;
-  std::optional<Case> c =
-      parse_case(std::string_view(reinterpret_cast<const char*>(data), size), &why);
-  if (!c || !why_invalid(*c).empty() || !this_target.serves(*c)) return std::nullopt;
-  return c;
+  std::optional<Case> c = parse_case(text, &why);
+  if (!c || !why_invalid(*c).empty() || !this_target.serves(*c)) return input;
+  if (!is_printed) input.hash = fnv1a64(print(*c));
+  input.c = std::make_shared<const Case>(*std::move(c));
+  return input;
 }
 
-void ask_all(const Case& c) {
+void ask_all(const Input& input) {
+  const Case& c = *input.c;
   for (const auto& lab : judges().labs) {
     for (const Invariant* invariant : judges().invariants) {
-      if (this_target.invariants.empty() && !asked(*invariant, c)) continue;
+      if (!asked(*invariant, input.hash)) continue;
       const Verdict verdict = check(*invariant, c, *lab);
       if (verdict.outcome != Outcome::fails && verdict.outcome != Outcome::engine_error) continue;
       stop(invariant->name + ": " + std::string(name_of(verdict.outcome)) + " on " + lab->engine() +
@@ -74,13 +90,25 @@ size_t write(const Case& c, uint8_t* data, size_t size, size_t size_max) {
   const std::string text = print(c);
   if (text.size() > size_max) return size;
   std::memcpy(data, text.data(), text.size());
+  read(data, text.size(), true);
   return text.size();
 }
 
 bool serves(const Case& c) { return this_target.serves(c); }
 
+Case change(const Case& c, Rng& rng) {
+  const std::vector<Change>& own = this_target.changes;
+  return mutated(c, rng, own.empty() ? usual_changes() : std::span<const Change>(own), serves);
+}
+
 }  // namespace
 }  // namespace gdn
+
+// What a sanitizer keeps for its reports: enough to see who allocated, and memory that was freed
+// for as long as a few hundred inputs take.
+extern "C" const char* __asan_default_options() {
+  return "malloc_context_size=6:quarantine_size_mb=16:detect_stack_use_after_return=0";
+}
 
 // Options of our own begin with two dashes; libFuzzer leaves those alone.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
@@ -99,28 +127,27 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 // -1 keeps an input that is no case of the target out of the corpus.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::optional<gdn::Case> c = gdn::read(data, size);
-  if (!c) return -1;
-  gdn::ask_all(*c);
+  const gdn::Input& input = gdn::read(data, size);
+  if (!input.c) return -1;
+  gdn::ask_all(input);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t size_max,
                                           unsigned seed) {
   gdn::Rng rng{seed};
-  const std::optional<gdn::Case> c = gdn::read(data, size);
+  const std::shared_ptr<const gdn::Case> c = gdn::read(data, size).c;
   // Once in a while a new case, so that a search is not bound to where it began.
   const bool anew = !c || rng.range(0, 63) == 0;
-  return gdn::write(anew ? gdn::this_target.draw(rng) : gdn::mutated(*c, rng, gdn::serves), data,
-                    size, size_max);
+  return gdn::write(anew ? gdn::this_target.draw(rng) : gdn::change(*c, rng), data, size, size_max);
 }
 
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* one, size_t one_size,
                                             const uint8_t* other, size_t other_size, uint8_t* out,
                                             size_t out_max, unsigned seed) {
   gdn::Rng rng{seed};
-  const std::optional<gdn::Case> first = gdn::read(one, one_size);
-  const std::optional<gdn::Case> second = gdn::read(other, other_size);
+  const std::shared_ptr<const gdn::Case> first = gdn::read(one, one_size).c;
+  const std::shared_ptr<const gdn::Case> second = gdn::read(other, other_size).c;
   if (!first || !second) return 0;
   return gdn::write(gdn::crossed(*first, *second, rng, gdn::serves), out, 0, out_max);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz/mutate.h"
 #include "reference/case.h"
 #include "reference/rng.h"
 
@@ -17,8 +18,9 @@ struct CaseTarget {
   bool (*serves)(const Case&);            // the cases that it searches among
   Case (*draw)(Rng&);                     // one to begin from
   std::vector<std::string_view> engines;  // whom it judges, unless --engine=NAME names another
-  // The invariants that it asks about every input; none: all of them, each as often as it says.
+  // The invariants that it asks, each about as many inputs as it says; none: all of them.
   std::vector<std::string_view> invariants = {};
+  std::vector<Change> changes = {};  // none: the usual ones
 };
 
 extern const CaseTarget this_target;

@@ -41,6 +41,8 @@ int64_t near(int64_t value, Rng& rng) {
   }
 }
 
+}  // namespace
+
 void change_dimension(Case& c, Rng& rng) {
   static constexpr std::array<int64_t Shape::*, 7> dimensions = {
       &Shape::hidden_size, &Shape::num_k_heads, &Shape::head_k_dim, &Shape::num_v_heads,
@@ -92,6 +94,8 @@ void change_dialect(Case& c, Rng& rng) {
   if (!values.empty()) set_dimension(c.dialect, dimension, one_of(rng, values));
 }
 
+namespace {
+
 // After those that are there: the model says what may follow.
 Call next_call(const Case& c, Rng& rng) {
   LifeModel model(c);
@@ -119,6 +123,8 @@ void change_reads(Call& call, Rng& rng) {
   const auto tensor = static_cast<Tensor>(rng.range(0, tensor_count - 1));
   if (call.reads.erase(tensor) == 0) call.reads.insert(tensor);
 }
+
+}  // namespace
 
 void change_calls(Case& c, Rng& rng) {
   std::vector<Call>& calls = c.calls;
@@ -151,11 +157,14 @@ void change_calls(Case& c, Rng& rng) {
   }
 }
 
+namespace {
+
 // An array given in full, so that its elements can be changed one by one.
 void spell_out(Case& c, Rng& rng) {
   std::string why;
   std::optional<Numbers> numbers = materialise(c, &why);
   if (!numbers) return;
+  constexpr size_t readable_count = 256;
   std::map<std::string, std::vector<float>> arrays = std::move(numbers->arrays);
   if (!numbers->layers.empty()) {
     const LayerNumbers& layer = numbers->layers.front();
@@ -164,12 +173,19 @@ void spell_out(Case& c, Rng& rng) {
     std::vector<float>& h = arrays["h"];
     for (const std::vector<float>& row : numbers->h) h.insert(h.end(), row.begin(), row.end());
   }
+  if (!numbers->tiles.empty() && rng.range(0, 1) == 0) {
+    if (numbers->tiles.size() > 4 * readable_count) return;
+    c.numbers.erase("weight");
+    c = c.with_tiles("tiles", numbers->tiles);
+    return;
+  }
   if (arrays.empty()) return;
   const auto& [name, values] = one_of(rng, arrays);
-  constexpr size_t readable_count = 256;
   if (values.empty() || values.size() > readable_count) return;
   c = c.with_numbers(name, values);
 }
+
+}  // namespace
 
 void change_numbers(Case& c, Rng& rng) {
   if (c.numbers.empty() || rng.range(0, 7) == 0) spell_out(c, rng);
@@ -216,45 +232,47 @@ void change_whole(Case& c, Rng& rng) {
   c.cols = 32 * rng.range(1, 4);
 }
 
-void change(Case& c, Rng& rng) {
-  switch (rng.range(0, 9)) {
-    case 0:
-    case 1:
-      return change_dimension(c, rng);
-    case 2:
-      return change_recipe(c, rng);
-    case 3:
-      return change_dialect(c, rng);
-    case 4:
-    case 5:
-    case 6:
-      return change_calls(c, rng);
-    case 7:
-    case 8:
-      return change_numbers(c, rng);
-    default:
-      return change_whole(c, rng);
-  }
-}
+namespace {
 
 // Few tries, since most changes fit: a target that is about little is asked for more.
 constexpr int tries_max = 16;
 
 }  // namespace
 
-Case mutated(const Case& c, Rng& rng, const Serves& serves) {
+std::span<const Change> usual_changes() {
+  static constexpr Change changes[] = {
+      change_dimension, change_dimension, change_recipe,  change_dialect, change_calls,
+      change_calls,     change_calls,     change_numbers, change_numbers, change_whole};
+  return changes;
+}
+
+Case mutated(const Case& c, Rng& rng, std::span<const Change> changes, const Serves& serves) {
   for (int i = 0; i < tries_max; ++i) {
     Case other = c;
-    for (int64_t changes = rng.range(1, 3); changes > 0; --changes) change(other, rng);
+    for (int64_t count = rng.range(1, 3); count > 0; --count) one_of(rng, changes)(other, rng);
     if (why_invalid(other).empty() && serves(other)) return other;
   }
   return c;
 }
 
+// The words of one array of `other` in place of as many of the same name.
+void splice(Case& child, const Case& other, Rng& rng) {
+  auto& [name, words] = one_of(rng, child.numbers);
+  const auto found = other.numbers.find(name);
+  if (found == other.numbers.end()) return;
+  const auto last = static_cast<int64_t>(std::min(words.size(), found->second.size())) - 1;
+  if (last < 0) return;
+  const int64_t begin = rng.range(0, last);
+  const int64_t end = rng.range(begin, last) + 1;
+  std::copy(found->second.begin() + begin, found->second.begin() + end, words.begin() + begin);
+}
+
 Case crossed(const Case& c, const Case& other, Rng& rng, const Serves& serves) {
+  // Calls and recipe only where they are not the same.
+  const int64_t first = c.calls.empty() && other.calls.empty() ? 1 : 0;
   for (int i = 0; i < tries_max; ++i) {
     Case child = c;
-    switch (rng.range(0, 3)) {
+    switch (rng.range(first, 5)) {
       case 0: {
         const auto kept = static_cast<size_t>(rng.range(0, static_cast<int64_t>(c.calls.size())));
         child.calls.resize(kept);
@@ -262,14 +280,21 @@ Case crossed(const Case& c, const Case& other, Rng& rng, const Serves& serves) {
         break;
       }
       case 1:
+        if (c.recipe == other.recipe) continue;
         child.recipe = other.recipe;
         break;
       case 2:
         child.shape = other.shape;
+        child.rows = other.rows;
+        child.cols = other.cols;
         child.numbers = other.numbers;
         break;
-      default:
+      case 3:
         child.numbers.insert(other.numbers.begin(), other.numbers.end());
+        break;
+      default:
+        if (child.numbers.empty() || other.numbers.empty()) continue;
+        splice(child, other, rng);
     }
     if (why_invalid(child).empty() && serves(child)) return child;
   }
