@@ -48,33 +48,52 @@ void prepare(const std::vector<std::string>& engines) {
   if (judges().invariants.empty()) stop("no invariant is of a name that the target asks for");
 }
 
-// What was read lately: each input is changed again and again, and judged after each change.
+// What was read or written lately: each input is changed again and again, and judged after each
+// change.
 struct Input {
   std::string text;
   std::shared_ptr<const Case> c;  // null where it is none of the target's
-  uint64_t hash = 0;              // of the case's text as print gives it
+  bool is_printed = false;        // print gave this text
 };
 
-const Input& read(const uint8_t* data, size_t size, bool is_printed = false) {
+Input& place_of(std::string_view text) {
   static std::array<Input, 1024> inputs;
+  return inputs[std::hash<std::string_view>()(text) % inputs.size()];
+}
+
+const Input& read(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const uint64_t hash = fnv1a64(text);
-  Input& input = inputs[hash % inputs.size()];
+  Input& input = place_of(text);
   if (input.text == text) return input;
-  input = {std::string(text), nullptr, hash};
+  input = {std::string(text), nullptr};
   std::string why;
   std::optional<Case> c = parse_case(text, &why);
-  if (!c || !why_invalid(*c).empty() || !this_target.serves(*c)) return input;
-  if (!is_printed) input.hash = fnv1a64(print(*c));
-  input.c = std::make_shared<const Case>(*std::move(c));
+  if (c && this_target.serves(*c)) input.c = std::make_shared<const Case>(*std::move(c));
   return input;
+}
+
+// The case that reading `text`, which print gave, would give.
+void remember(std::string text, Case c) {
+  if (!why_invalid(c).empty() || !this_target.serves(c)) return;
+  std::erase_if(c.numbers, [](const auto& array) { return array.second.empty(); });
+  Input& input = place_of(text);
+  input = {std::move(text), std::make_shared<const Case>(std::move(c)), true};
+}
+
+// How the invariants choose among inputs, where one of them does.
+uint64_t hash_of(const Input& input) {
+  const auto chooses = [](const Invariant* invariant) { return invariant->claim.one_in > 1; };
+  const auto& all = judges().invariants;
+  if (std::none_of(all.begin(), all.end(), chooses)) return 0;
+  return fnv1a64(input.is_printed ? input.text : print(*input.c));
 }
 
 void ask_all(const Input& input) {
   const Case& c = *input.c;
+  const uint64_t hash = hash_of(input);
   for (const auto& lab : judges().labs) {
     for (const Invariant* invariant : judges().invariants) {
-      if (!asked(*invariant, input.hash)) continue;
+      if (!asked(*invariant, hash)) continue;
       const Verdict verdict = check(*invariant, c, *lab);
       if (verdict.outcome != Outcome::fails && verdict.outcome != Outcome::engine_error) continue;
       stop(invariant->name + ": " + std::string(name_of(verdict.outcome)) + " on " + lab->engine() +
@@ -86,12 +105,13 @@ void ask_all(const Input& input) {
 }
 
 // Text that does not fit its buffer is no use: the input stays as it was.
-size_t write(const Case& c, uint8_t* data, size_t size, size_t size_max) {
-  const std::string text = print(c);
+size_t write(Case c, uint8_t* data, size_t size, size_t size_max) {
+  std::string text = print(c);
   if (text.size() > size_max) return size;
   std::memcpy(data, text.data(), text.size());
-  read(data, text.size(), true);
-  return text.size();
+  const size_t written = text.size();
+  remember(std::move(text), std::move(c));
+  return written;
 }
 
 bool serves(const Case& c) { return this_target.serves(c); }
@@ -110,6 +130,7 @@ extern "C" const char* __asan_default_options() {
   return "malloc_context_size=6:quarantine_size_mb=16:detect_stack_use_after_return=0";
 }
 
+// Options of our own begin with two dashes; libFuzzer leaves those alone.
 // Options of our own begin with two dashes; libFuzzer leaves those alone.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   constexpr std::string_view option = "--engine=";

@@ -142,7 +142,6 @@ double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes
     magnitudes.depth += levels;
     magnitudes.partial_sums = magnitudes.depth * magnitudes.sum_abs;
     magnitudes.roundings = infinity;  // known for sums of the products themselves
-    magnitudes.roundings = infinity;
   }
   Flushing flushing{.flushes = p.model.flushes};
   const size_t cols = p.x.value.size();
@@ -202,7 +201,7 @@ void put_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, con
 
 // Tiles are decoded some rows at a time: enough to keep all cores busy, few enough to stay small.
 void put_tile_rows(Bounded& y, const Projection& p) {
-  constexpr int64_t rows_at_once = 512;
+  const int64_t rows_at_once = std::min<int64_t>(512, p.matrix.rows);
   std::vector<float> weights(static_cast<size_t>(rows_at_once * p.matrix.cols));
   for (int64_t first = 0; first < p.matrix.rows; first += rows_at_once) {
     const int64_t count = std::min(rows_at_once, p.matrix.rows - first);
