@@ -21,6 +21,14 @@ Case draw_served(Rng& rng) {
              .conv_kernel = rng.range(1, 3),
              .num_layers = rng.range(1, 2)};
   c.tokens = 4;
+  // Whole tiles, so that the pool and its keys are among the calls.
+  if (rng.range(0, 3) == 0) {
+    c.weights = Weights::q4;
+    c.shape.hidden_size = 32;
+    c.shape.num_v_heads = 1;
+    c.shape.head_v_dim = 32;
+    c.shape.head_k_dim = 2 * rng.range(1, 2);
+  }
   c.calls = setup_calls(c);
   c.calls.emplace_back();
   return c;
@@ -28,10 +36,13 @@ Case draw_served(Rng& rng) {
 
 }  // namespace
 
-const CaseTarget this_target{.about = "sequences of calls against the model of their effects",
-                             .serves = serves,
-                             .draw = draw_served,
-                             .engines = {"twin"},
-                             .invariants = {"calls_behave_as_modelled"}};
+const CaseTarget this_target{
+    .about = "sequences of calls against the model of their effects",
+    .serves = serves,
+    .draw = draw_served,
+    .engines = {"twin"},
+    .invariants = {"calls_behave_as_modelled", "equal_histories_leave_equal_states"},
+    .changes = {change_calls, change_calls, change_calls, change_calls, change_calls, change_calls,
+                change_calls, change_calls, change_dimension, change_numbers, change_whole}};
 
 }  // namespace gdn

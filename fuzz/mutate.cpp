@@ -2,8 +2,6 @@
 // gives up; the one in charge is drawn anew for every try.
 #include "fuzz/mutate.h"
 
-#include "invariants/harness/draw_calls.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -92,69 +90,6 @@ void change_dialect(Case& c, Rng& rng) {
     return;
   }
   if (!values.empty()) set_dimension(c.dialect, dimension, one_of(rng, values));
-}
-
-namespace {
-
-// After those that are there: the model says what may follow.
-Call next_call(const Case& c, Rng& rng) {
-  LifeModel model(c);
-  for (const Call& call : c.calls) model.next(call);
-  return draw_call(rng, c, model);
-}
-
-void change_argument(Call& call, Rng& rng) {
-  const auto argument = static_cast<Argument>(rng.range(0, argument_count - 1));
-  if (!takes(call.kind, argument)) return;
-  const ArgumentRule& rule = rule_of(argument);
-  const int64_t now = call.at(argument);
-  const int64_t value = rng.range(0, 1) == 0 ? near(now, rng) : one_of(rng, telling_values);
-  call.given[argument] = std::clamp(value, rule.low, rule.high);
-}
-
-void change_pointers(Call& call, Rng& rng) {
-  static constexpr std::string_view names[] = {"h",     "out", "norm", "qkv",
-                                               "tiles", "src", "dst",  "id"};
-  const std::string name(one_of(rng, names));
-  if (call.omit.erase(name) == 0) call.omit.insert(name);
-}
-
-void change_reads(Call& call, Rng& rng) {
-  const auto tensor = static_cast<Tensor>(rng.range(0, tensor_count - 1));
-  if (call.reads.erase(tensor) == 0) call.reads.insert(tensor);
-}
-
-}  // namespace
-
-void change_calls(Case& c, Rng& rng) {
-  std::vector<Call>& calls = c.calls;
-  if (calls.empty()) calls = setup_calls(c);
-  const auto place = [&] {
-    return static_cast<size_t>(rng.range(0, static_cast<int64_t>(calls.size()) - 1));
-  };
-  const auto at = [&](size_t index) { return calls.begin() + static_cast<std::ptrdiff_t>(index); };
-  const int64_t what = calls.empty() ? 0 : rng.range(0, 7);
-  switch (what) {
-    case 0:
-    case 1:
-      calls.push_back(next_call(c, rng));
-      return;
-    case 2:
-      calls.erase(at(place()));
-      return;
-    case 3:
-      calls.push_back(calls[place()]);
-      return;
-    case 4:
-      std::swap(calls[place()], calls[place()]);
-      return;
-    case 5:
-      return change_reads(calls[place()], rng);
-    case 6:
-      return change_pointers(calls[place()], rng);
-    default:
-      return change_argument(calls[place()], rng);
-  }
 }
 
 namespace {

@@ -135,7 +135,7 @@ std::shared_ptr<const CaseInHand> Lab::in_hand(const Case& c, std::string* why) 
   if (!numbers) return nullptr;
   made.numbers = *std::move(numbers);
   // Large ones are kept one at a time.
-  constexpr size_t kept_max = 64;
+  constexpr size_t kept_max = 256;
   constexpr int64_t kept_numbers_max = 1 << 16;
   const Shape& s = c.shape;
   const int64_t count = std::max(s.conv_dim() * s.hidden_size * s.num_layers, c.rows * c.cols) +

@@ -37,7 +37,9 @@ Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, Allocation
       ledger_(ledger),
       refuse_(options.refuse),
       imports_(options.exports) {
+  constexpr size_t usual_calls = 8;
   seen_.conduct.outcome = Outcome::holds;
+  seen_.calls.reserve(usual_calls);
 }
 
 const CallObserved& Runner::next(const Call& given, uint64_t refuse_nth) {
@@ -327,7 +329,7 @@ void Runner::reads_after(const Call& call) {
 
 std::optional<std::span<const float>> Runner::read_tensor(int64_t layer, Tensor tensor,
                                                           bool may_lack_token) {
-  if (!has_call(engine_.api(), "read")) {
+  if (engine_.api().read == nullptr) {
     misconduct("it has no read");
     return std::nullopt;
   }

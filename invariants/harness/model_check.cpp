@@ -83,17 +83,16 @@ Verdict ModelCheck::call(const Call& given) {
   kind_ = call.kind;
   refused_nth_.reset();
   made_again_ = false;
-  // The token that it is given is part of what it is, and only the model knows it: a copy of the
-  // model is made where a call may fail, and few do.
-  const bool may_fail = setting_.refuses_allocations || call.kind == CallKind::pool_init ||
-                        call.kind == CallKind::buffer_create;
+  std::optional<uint64_t> nth = nth_refused(call);
   std::optional<LifeModel> before;
+  const bool may_fail =
+      nth || call.kind == CallKind::pool_init || call.kind == CallKind::buffer_create;
   if (may_fail) before = model_;
   const CallLife life = model_.next(call);
+  if (life.is_huge) nth.reset();
   // A call that is made again is to be given the same tokens.
   const bool streams = takes(call.kind, Argument::first_token) && call.at(Argument::h_id) < 0;
   if (streams) call.given[Argument::first_token] = life.first_token;
-  const std::optional<uint64_t> nth = life.is_huge ? std::nullopt : nth_refused(call);
   const CallObserved& seen = session_->call(call, nth.value_or(0));
   const bool has_failed = seen.status == GDN_OUT_OF_MEMORY && !life.refused;
   const bool is_refused = nth && seen.allocations >= *nth;
