@@ -13,8 +13,6 @@ namespace {
 // Edges of blocks, warps and chunks, and what lies beside them.
 constexpr int64_t telling_counts[] = {1,  2,  3,  4,  5,  7,  8,  12, 16,
                                       17, 31, 32, 33, 63, 64, 65, 96, 128};
-constexpr int64_t telling_values[] = {-1000, -2, -1, 0,  1,  2,  3,  4,   7,
-                                      8,     15, 16, 20, 31, 32, 64, 1000};
 // Zeros, ones, the smallest and the largest of each kind, infinities, NaNs; thresholds of the
 // gates.
 constexpr uint32_t telling_bits[] = {
