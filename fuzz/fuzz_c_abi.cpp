@@ -1,6 +1,6 @@
 // Hostile arguments of the C interface: null pointers, arrays that end at a guard page, wrong
-// counts, sizes and enumerations; never a wild pointer. Every call returns a status and no engine
-// touches a byte that it was not given.
+// counts, sizes and enumerations; never a wild pointer. Every call returns a status, no engine
+// touches a byte that it was not given, and a refused call none at all.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -37,6 +37,7 @@ class Caller : gdn::HostileArguments {
               dimension(2),
               number(),
               number()};
+    if (in_.rarely(16)) make_extreme(shape_);
     gdn_options options = {};
     options.struct_size = in_.rarely(32) ? in_.byte() : sizeof options;
     options.observe = in_.byte() % 2;
@@ -64,6 +65,7 @@ class Caller : gdn::HostileArguments {
     const char* const words = api_.last_error(engine_);
     gdn::demand(words != nullptr, "last_error is null");
     gdn::demand(status == GDN_OK || *words != '\0', "a refusal without words");
+    gdn::demand(status == GDN_OK || are_untouched(), "a refused call writes to an array");
   }
 
   int64_t layer() { return in_.count(in_.byte() % 2); }
@@ -104,8 +106,12 @@ class Caller : gdn::HostileArguments {
       case 0:
         return looked_at(api_.pool_init(engine_, static_cast<uint64_t>(in_.count(4096))));
       case 1: {
-        const int64_t rows = dimension(4 * (1 + in_.byte() % 4));
-        const int64_t cols = dimension(32);
+        const int64_t hidden = shape_.hidden_size;
+        const int64_t sides[][2] = {
+            {4, 32}, {conv_dim(), hidden}, {v_dim(), hidden}, {hidden, v_dim()}};
+        const auto& [rows_right, cols_right] = sides[in_.byte() % std::size(sides)];
+        const int64_t rows = dimension(rows_right);
+        const int64_t cols = dimension(cols_right);
         const void* const tiles = tiles_of(rows, cols);
         return looked_at(api_.pool_put(engine_, in_.byte() % 4, rows, cols, tiles));
       }
@@ -185,6 +191,7 @@ class Caller : gdn::HostileArguments {
     if (is_own && src != nullptr) {
       looked_at(api_.state_export(engine_, from, src, size, nullptr));
       if (in_.rarely(3)) src[in_.byte() % size] ^= in_.byte();
+      take_as_they_are();
     }
     looked_at(
         api_.state_import(engine_, layer(), src, static_cast<uint64_t>(bytes < 0 ? 0 : bytes)));
@@ -282,7 +289,7 @@ class Caller : gdn::HostileArguments {
     return made;
   }
   gdn_view optional(int format, int64_t part, std::initializer_list<int64_t> strides) {
-    return in_.rarely(4) ? view(format, part, strides) : gdn_view{};
+    return in_.rarely(2) ? view(format, part, strides) : gdn_view{};
   }
 
   void recurrent() {
@@ -291,7 +298,7 @@ class Caller : gdn::HostileArguments {
     const int numbers = in_.byte() % 3;  // float32, bf16 or f16
     gdn_recurrent_args a = {};
     a.struct_size = in_.rarely(32) ? in_.byte() : sizeof a;
-    a.num_sequences = in_.count(1);
+    a.num_sequences = dimension(1);
     a.num_tokens = in_.count(in_.byte() % 4);
     a.num_k_heads = dimension(1);
     a.head_k_dim = dimension(kd);
@@ -314,7 +321,7 @@ class Caller : gdn::HostileArguments {
       a.sequence_coding = static_cast<gdn_sequence_coding>(in_.count(in_.byte() % 3));
       a.state_writes = static_cast<gdn_state_writes>(in_.count(in_.byte() % 3));
       a.padding = static_cast<gdn_padding>(in_.count(in_.byte() % 5));
-      a.num_snapshots = in_.count(0);
+      a.num_snapshots = dimension(0);
     }
     a.from_zero = optional(GDN_I32, 12, {1});
     a.qk_norm = static_cast<gdn_qk_norm_form>(in_.count(in_.byte() % 4));
@@ -325,6 +332,7 @@ class Caller : gdn::HostileArguments {
     a.state_is_vk = in_.byte() % 2;
     a.head_map_tiled = in_.byte() % 2;
     a.g_is_linear = in_.byte() % 2;
+    if (in_.rarely(8)) stand_still(a);
     looked_at(api_.recurrent(engine_, in_.rarely(32) ? nullptr : &a));
   }
 

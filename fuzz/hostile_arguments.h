@@ -2,6 +2,7 @@
 // page, and a gate that an engine's memory passes or not.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -20,9 +21,9 @@ struct MemoryLedger {
   int grants_before_refusal = -1;  // negative: none is refused that fits
 };
 
-// No more memory than a small engine needs, whatever the shape says.
+// No more memory than a small engine needs, whatever the shape says: filling it is what takes time.
 inline int small_engines_only(void* context, uint64_t bytes, int release) {
-  constexpr uint64_t bytes_max = uint64_t{64} << 20;
+  constexpr uint64_t bytes_max = uint64_t{2} << 20;
   auto& ledger = *static_cast<MemoryLedger*>(context);
   if (release != 0) {
     ledger.held_bytes -= bytes;
@@ -46,7 +47,34 @@ class HostileArguments {
   }
   float number() {
     constexpr float telling[] = {0, -1, NAN, INFINITY, 1e30F};
-    return in_.rarely(16) ? telling[in_.byte() % std::size(telling)] : 1e-6F;
+    return in_.rarely(8) ? telling[in_.byte() % std::size(telling)] : 1e-6F;
+  }
+
+  // Ones, but for two dimensions whose products leave 64 bits, each at another place.
+  void make_extreme(gdn_shape& shape) {
+    static constexpr int64_t gdn_shape::*dimensions[] = {
+        &gdn_shape::hidden_size, &gdn_shape::num_k_heads, &gdn_shape::head_k_dim,
+        &gdn_shape::num_v_heads, &gdn_shape::head_v_dim,  &gdn_shape::conv_kernel,
+        &gdn_shape::num_layers};
+    for (const auto member : dimensions) shape.*member = 1;
+    for (int i = 0; i < 2; ++i) {
+      shape.*dimensions[in_.byte() % std::size(dimensions)] = extreme();
+    }
+  }
+  int64_t extreme() { return int64_t{1} << (48 + in_.byte() % 15); }
+
+  // Every element of a view is its first: any extents lie within the buffer. Those that fit into
+  // 64 bits are more than the gate grants.
+  void stand_still(gdn_recurrent_args& a) {
+    for (gdn_view* v : {&a.q, &a.k, &a.v, &a.g, &a.gk, &a.beta, &a.o, &a.state}) {
+      std::fill(std::begin(v->stride), std::end(v->stride), 0);
+    }
+    a.num_tokens = in_.byte() % 4;
+    int64_t* const extents[] = {&a.head_k_dim, &a.num_v_heads, &a.head_v_dim};
+    for (int i = 0; i < 2; ++i) {
+      *extents[in_.byte() % std::size(extents)] = int64_t{1} << (27 + in_.byte() % 36);
+    }
+    if (in_.byte() % 2 == 0) a.num_k_heads = a.num_v_heads;
   }
 
   // Of exactly so many elements; null now and then, and where they are too many to have.
@@ -59,7 +87,21 @@ class HostileArguments {
     for (size_t i = 0; i < bytes.bytes().size(); ++i) {
       bytes.data()[i] = static_cast<uint8_t>(pattern * (i % 7));
     }
+    handed_over_.emplace_back(bytes.bytes().begin(), bytes.bytes().end());
     return reinterpret_cast<T*>(bytes.data());
+  }
+  // Whether the arrays are as they were when they were made, or taken as they are.
+  bool are_untouched() const {
+    return std::equal(arrays_.begin(), arrays_.end(), handed_over_.begin(),
+                      [](const GuardedBytes& now, const std::vector<uint8_t>& then) {
+                        return std::equal(now.bytes().begin(), now.bytes().end(), then.begin());
+                      });
+  }
+  void take_as_they_are() {
+    handed_over_.clear();
+    for (const GuardedBytes& array : arrays_) {
+      handed_over_.emplace_back(array.bytes().begin(), array.bytes().end());
+    }
   }
   // A count that an array of ours really has.
   int64_t room(int64_t right) {
@@ -86,12 +128,16 @@ class HostileArguments {
   }
 
   // After the call that they were made for.
-  void release_arrays() { arrays_.clear(); }
+  void release_arrays() {
+    arrays_.clear();
+    handed_over_.clear();
+  }
 
   ByteSource& in_;
 
  private:
   std::list<GuardedBytes> arrays_;
+  std::vector<std::vector<uint8_t>> handed_over_;
 };
 
 }  // namespace gdn

@@ -270,13 +270,11 @@ void Engine::dequant(int64_t rows, int64_t cols, const void* tiles, float* out) 
   if (tiles == nullptr) refuse(GDN_INVALID_ARGUMENT, "tiles is null");
   if (out == nullptr) refuse(GDN_INVALID_ARGUMENT, "out is null");
   int64_t bytes = 0;
-  int64_t count = 0;
-  const char* why = why_not_tiles(rows, cols, &bytes);
-  if (why == nullptr && !multiply(rows, cols, &count)) why = "the matrix's size overflows 64 bits";
-  if (why != nullptr)
+  if (const char* why = why_not_tiles(rows, cols, &bytes)) {
     refuse(GDN_INVALID_ARGUMENT, "%" PRId64 " x %" PRId64 ": %s", rows, cols, why);
+  }
   const DeviceArray<uint8_t> packed(device_, static_cast<const uint8_t*>(tiles), bytes, "tiles");
-  const DeviceArray<float> weights(device_, count, "decoded weights");
+  const DeviceArray<float> weights(device_, rows * cols, "decoded weights");
   queue_dequant(*backend_, rows, cols, packed.data(), weights.data());
   must(backend_->read(out, weights.data(), weights.bytes()));
 }

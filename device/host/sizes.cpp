@@ -114,8 +114,11 @@ std::string text_of(const DeviceBytes& bytes, int64_t layers) {
 const char* why_not_tiles(int64_t rows, int64_t cols, int64_t* bytes) {
   if (rows < 1 || rows % 4 != 0) return "rows must be a positive multiple of 4";
   if (cols < 1 || cols % 32 != 0) return "cols must be a positive multiple of 32";
-  const bool fits = multiply(rows / 4, cols / 32, bytes) && multiply(*bytes, 72, bytes);
-  return fits ? nullptr : "the matrix's size overflows 64 bits";
+  // The decoder counts weights, of which there are more than bytes.
+  int64_t weights = 0;
+  if (!multiply(rows, cols, &weights)) return "the matrix's size overflows 64 bits";
+  *bytes = weights / 128 * 72;
+  return nullptr;
 }
 
 }  // namespace gdn::host

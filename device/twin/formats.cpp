@@ -101,9 +101,11 @@ void store_element(gdn_format format, unsigned char* array, int64_t index, float
 const char* why_not_tiles(int64_t rows, int64_t cols, int64_t* bytes) {
   if (rows < 1 || rows % tile_rows != 0) return "rows must be a positive multiple of 4";
   if (cols < 1 || cols % tile_cols != 0) return "cols must be a positive multiple of 32";
-  const bool overflows = __builtin_mul_overflow(rows / tile_rows, cols / tile_cols, bytes) ||
-                         __builtin_mul_overflow(*bytes, tile_bytes, bytes);
-  return overflows ? "the matrix's size overflows 64 bits" : nullptr;
+  // The decoder counts weights, of which there are more than bytes.
+  int64_t weights = 0;
+  if (__builtin_mul_overflow(rows, cols, &weights)) return "the matrix's size overflows 64 bits";
+  *bytes = weights / (tile_rows * tile_cols) * tile_bytes;
+  return nullptr;
 }
 
 void decode_tile(const uint8_t* tile, float* weights) {
