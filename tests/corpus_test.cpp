@@ -43,7 +43,7 @@ class Regression : public ::testing::Test {
       EXPECT_GT(verdict.elements, 0U) << name << ": nothing was judged" << replay;
       ++judged;
     }
-    if (judged == 0) GTEST_SKIP() << "no engine that " << invariant->name << " is about is here";
+    EXPECT_GT(judged, 0U) << "no engine that " << invariant->name << " is about is here";
   }
 
  private:
