@@ -61,6 +61,12 @@ bool streams(CallKind kind) {
          kind == CallKind::recurrent;
 }
 
+// Weights and the stream that these take are numbers of a stack of layers.
+bool needs_layers(CallKind kind) {
+  return kind == CallKind::load_layer_f32 || kind == CallKind::pool_put ||
+         (streams(kind) && kind != CallKind::recurrent);
+}
+
 int64_t tokens_of(const Call& call) {
   return call.kind == CallKind::step ? 1 : std::max<int64_t>(0, call.at(Argument::tokens));
 }
@@ -142,6 +148,9 @@ std::string why_invalid_calls(const Case& c) {
     const Call& call = c.calls[i];
     const std::string where =
         "call " + std::to_string(i + 1) + ", " + std::string(name_of(call.kind)) + ": ";
+    if (c.subject != Subject::layer && needs_layers(call.kind)) {
+      return where + "it belongs to a case of subject layer";
+    }
     for (const auto& [argument, value] : call.given) {
       const ArgumentRule& rule = rule_of(argument);
       if (!takes(call.kind, argument)) return where + "takes no " + std::string(rule.name);

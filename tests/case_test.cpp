@@ -136,6 +136,10 @@ TEST(CaseText, ErrorsNameTheLineAndWhatWasExpected) {
       {small_text + "numbers a/b 3f800000\n", "expected the name of an array"},
       {small_text + "matrix rows=4 cols=32\n", "matrix belongs to in_proj"},
       {small_text + "recipe horizon_tokens=0\n", "horizon_tokens is 0, expected 1 to"},
+      {"deltaproof-case 1\nsubject conv\n" + shape_text + "tokens 0\ncall load_layer_f32\n",
+       "call 1, load_layer_f32: it belongs to a case of subject layer"},
+      {"deltaproof-case 1\nsubject recurrent\n" + shape_text + "tokens 2\ncall step\n",
+       "call 1, step: it belongs to a case of subject layer"},
   };
   for (const auto& [text, why] : bad) EXPECT_THAT(why_not_parsed(text), HasSubstr(why)) << text;
 }
