@@ -28,7 +28,8 @@ const Registered self{{.claim = "a layer with the same history again has the sam
                        .applies = applies,
                        .check = check,
                        .kills = {"rollback_keeps_history", "failed_bind_drops_old_binding",
-                                 "snapshot_of_one_layer_restores_all"}}};
+                                 "snapshot_of_one_layer_restores_all",
+                                 "pool_keys_sought_as_if_sorted", "unload_drops_every_snapshot"}}};
 
 }  // namespace
 }  // namespace gdn
