@@ -20,9 +20,10 @@ uint64_t physical_bytes() {
 
 void fill_with(uint32_t pattern, void* memory, size_t bytes) {
   auto* at = static_cast<unsigned char*>(memory);
-  for (size_t i = 0; i < bytes; i += sizeof pattern) {
-    std::memcpy(at + i, &pattern, std::min(sizeof pattern, bytes - i));
-  }
+  size_t filled = std::min(sizeof pattern, bytes);
+  std::memcpy(at, &pattern, filled);
+  // What is filled goes behind itself, twice as much each time.
+  for (; filled < bytes; filled *= 2) std::memcpy(at + filled, at, std::min(filled, bytes - filled));
 }
 
 }  // namespace
