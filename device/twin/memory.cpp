@@ -23,7 +23,8 @@ void fill_with(uint32_t pattern, void* memory, size_t bytes) {
   size_t filled = std::min(sizeof pattern, bytes);
   std::memcpy(at, &pattern, filled);
   // What is filled goes behind itself, twice as much each time.
-  for (; filled < bytes; filled *= 2) std::memcpy(at + filled, at, std::min(filled, bytes - filled));
+  for (; filled < bytes; filled *= 2)
+    std::memcpy(at + filled, at, std::min(filled, bytes - filled));
 }
 
 }  // namespace
