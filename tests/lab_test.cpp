@@ -187,6 +187,12 @@ TEST(Lab, AnotherDialectIsNotServed) {
   c.dialect.head_map = Dialect::HeadMap::tiled;
   EXPECT_THAT(lab_of(twin_api()).why_not(c), HasSubstr("dialect"));
   c.dialect.head_map = Dialect::HeadMap::grouped;
+  c.dialect.output_storage = Format::bf16;  // an output of a layer is float32
+  EXPECT_THAT(lab_of(twin_api()).why_not(c), HasSubstr("dialect"));
+  c.dialect.output_storage = Format::f32;
+  Case rule = seed("delta_rule/smooth");
+  rule.dialect.output_storage = Format::f16;
+  EXPECT_THAT(lab_of(twin_api()).why_not(rule), HasSubstr("its delta_rule does not"));
   c.dialect.padding = Dialect::Padding::not_allowed;  // of pools: no matter to a layer
   EXPECT_EQ(lab_of(twin_api()).why_not(c), "");
 }

@@ -31,6 +31,7 @@ Dialect of_a_layer(const Dialect& dialect) {
   d.softplus = dialect.softplus;
   d.beta = dialect.beta;
   d.state_storage = dialect.state_storage;
+  d.output_storage = dialect.output_storage;
   return d;
 }
 
@@ -45,7 +46,8 @@ bool has_other_conventions(Subject subject, const Dialect& a, const Dialect& b) 
       const bool one_scales = a.scale_on == Dialect::ScaleOn::output;
       const bool other_scales = b.scale_on == Dialect::ScaleOn::output;
       return a.head_map != b.head_map || one_scales != other_scales ||
-             (one_scales && a.scale != b.scale);
+             (one_scales && a.scale != b.scale) || a.state_storage != b.state_storage ||
+             a.output_storage != b.output_storage;
     }
     default:
       return false;
