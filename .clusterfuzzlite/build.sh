@@ -28,7 +28,9 @@ done
 joined=$(IFS=';' && echo "${instrument[*]}")
 unset CFLAGS CXXFLAGS LDFLAGS
 
-cmake -S . -B "$WORK" -G Ninja -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" \
+# Whole paths: a name would be looked for again, wherever a later build's path leads.
+cmake -S . -B "$WORK" -G Ninja -DCMAKE_C_COMPILER="$(command -v "$CC")" \
+  -DCMAKE_CXX_COMPILER="$(command -v "$CXX")" \
   -DCMAKE_C_FLAGS="${c_flags[*]-}" -DCMAKE_CXX_FLAGS="${cxx_flags[*]-}" -DCMAKE_BUILD_TYPE=Release \
   -DDELTAPROOF_CUDA=OFF -DDELTAPROOF_FUZZ=ON -DDELTAPROOF_FUZZ_MUTANTS=OFF \
   -DDELTAPROOF_FUZZ_INSTRUMENT="$joined" -DDELTAPROOF_FUZZ_ENGINE="$LIB_FUZZING_ENGINE"
@@ -43,7 +45,9 @@ for source in fuzz/fuzz_*.cpp; do
   cp "$WORK/fuzz/$target" "$OUT/"
   inputs=$(mktemp -d "$WORK/inputs.XXXXXX")
   copy_by_hash "$inputs" 0 1 $(replayed_folders "$target") "corpus/fuzz/$target"
+  names=("$inputs"/*)
+  [[ ${#names[@]} -gt 0 ]] || { echo "build.sh: the corpus has no input for $target" >&2; exit 1; }
   rm -f "$OUT/${target}_seed_corpus.zip"
-  (cd "$inputs" && cmake -E tar cf "$OUT/${target}_seed_corpus.zip" --format=zip -- *)
+  (cd "$inputs" && cmake -E tar cf "$OUT/${target}_seed_corpus.zip" --format=zip -- "${names[@]##*/}")
   rm -r "$inputs"
 done

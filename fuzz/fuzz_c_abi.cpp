@@ -139,7 +139,7 @@ class Caller : gdn::HostileArguments {
     }
     const int64_t tokens = room(in_.byte() % 4);
     const bool few = tokens <= 64;
-    const int64_t count = few ? tokens * hidden : 0;
+    const int64_t count = few && tokens > 0 ? tokens * hidden : 0;
     const float* const h = few ? array<float>(count) : nullptr;
     float* const out = few ? array<float>(count) : nullptr;
     if (in_.byte() % 2 == 0) return looked_at(api_.run(engine_, layer(), tokens, h, out));
