@@ -16,8 +16,13 @@
 namespace gdn {
 namespace {
 
+struct LabInUse {
+  std::unique_ptr<Lab> lab;
+  int64_t one_in;  // inputs
+};
+
 struct Judges {
-  std::vector<std::unique_ptr<Lab>> labs;
+  std::vector<LabInUse> labs;
   std::vector<const Invariant*> invariants;
 };
 
@@ -31,13 +36,13 @@ Judges& judges() {
   return all;
 }
 
-void prepare(const std::vector<std::string>& engines) {
+void prepare(const std::vector<JudgedEngine>& engines) {
   set_threads_max(1);  // searches share the cores as processes
-  for (const std::string& name : engines) {
+  for (const auto& [name, one_in] : engines) {
     std::string why;
     std::optional<EngineSource> engine = find_engine(name, &why);
     if (!engine) stop(why);
-    judges().labs.push_back(std::make_unique<Lab>(*std::move(engine)));
+    judges().labs.push_back({std::make_unique<Lab>(*std::move(engine)), one_in});
   }
   for (const Invariant& invariant : registry()) {
     const auto& wanted = this_target.invariants;
@@ -80,18 +85,23 @@ void remember(std::string text, Case c) {
   input = {std::move(text), std::make_shared<const Case>(std::move(c)), true};
 }
 
-// How the invariants choose among inputs, where one of them does.
+// How invariants and engines choose among inputs, where one of them does.
 uint64_t hash_of(const Input& input) {
-  const auto chooses = [](const Invariant* invariant) { return invariant->claim.one_in > 1; };
-  const auto& all = judges().invariants;
-  if (std::none_of(all.begin(), all.end(), chooses)) return 0;
+  const auto& invariants = judges().invariants;
+  const auto& labs = judges().labs;
+  const bool is_needed =
+      std::any_of(invariants.begin(), invariants.end(),
+                  [](const Invariant* invariant) { return invariant->claim.one_in > 1; }) ||
+      std::any_of(labs.begin(), labs.end(), [](const LabInUse& used) { return used.one_in > 1; });
+  if (!is_needed) return 0;
   return fnv1a64(input.is_printed ? input.text : print(*input.c));
 }
 
 void ask_all(const Input& input) {
   const Case& c = *input.c;
   const uint64_t hash = hash_of(input);
-  for (const auto& lab : judges().labs) {
+  for (const auto& [lab, one_in] : judges().labs) {
+    if (mix64(hash ^ fnv1a64(lab->engine())) % static_cast<uint64_t>(one_in) != 0) continue;
     for (const Invariant* invariant : judges().invariants) {
       if (!asked(*invariant, hash)) continue;
       const Verdict verdict = check(*invariant, c, *lab);
@@ -147,14 +157,12 @@ extern "C" const char* __asan_default_options() {
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   constexpr std::string_view option = "--engine=";
   gdn::leave_leaks_to_the_end(argc, argv);
-  std::vector<std::string> engines;
+  std::vector<gdn::JudgedEngine> engines;
   for (int i = 1; i < *argc; ++i) {
     const std::string_view argument = (*argv)[i];
-    if (argument.starts_with(option)) engines.emplace_back(argument.substr(option.size()));
+    if (argument.starts_with(option)) engines.emplace_back((*argv)[i] + option.size());
   }
-  if (engines.empty()) {
-    engines.assign(gdn::this_target.engines.begin(), gdn::this_target.engines.end());
-  }
+  if (engines.empty()) engines = gdn::this_target.engines;
   gdn::prepare(engines);
   return 0;
 }

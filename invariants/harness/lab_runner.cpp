@@ -319,6 +319,8 @@ void Runner::reads_after(const Call& call) {
   const int64_t given = call.at(Argument::read_layer);
   const int64_t own = takes(call.kind, Argument::layer) ? call.at(Argument::layer) : 0;
   const int64_t layer = given >= 0 ? given : std::max<int64_t>(0, own);
+  // There is nothing to read of a layer that is none.
+  if (layer >= case_.shape.num_layers) return;
   constexpr CallKind forgetting[] = {CallKind::load_layer_f32, CallKind::unload_layer,
                                      CallKind::reset, CallKind::state_import, CallKind::rollback};
   const bool forgets =

@@ -170,7 +170,9 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
                          {"gk", args.gk, in_.gk, Format::f32, {tokens, vh, kd}},
                          {"beta", args.beta, in_.beta, Format::f32, {tokens, vh}}};
   for (const Given& i : given) {
-    if (i.numbers.empty()) continue;
+    // A stream of no tokens has no numbers; that is not an array that is left out.
+    const bool may_be_absent = in_.tokens > 0 || &i.view == &args.g || &i.view == &args.gk;
+    if (i.numbers.empty() && may_be_absent) continue;
     int64_t width = 1;
     for (size_t d = 1; d < i.extents.size(); ++d) width *= i.extents[d];
     const std::vector<float> numbers = rows(i.numbers, first, std::max<int64_t>(0, tokens), width);
