@@ -1,6 +1,7 @@
 // The text form of a case: one thing a line, in a fixed order, what has its default left out.
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 
 #include "reference/case.h"
 #include "reference/case_fields.h"
@@ -8,78 +9,85 @@
 namespace gdn {
 namespace {
 
-std::string text_of(float value) {
+void append(std::string& text, std::string_view words) { text += words; }
+
+template <class Number>
+requires std::is_arithmetic_v<Number>
+void append(std::string& text, Number value) {
   char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return std::string(buffer, end);
+  text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
+template <class Value>
+void pair(std::string& text, std::string_view key, const Value& value) {
+  text += ' ';
+  text += key;
+  text += '=';
+  append(text, value);
 }
 
 template <class Items, class Name>
-std::string joined(const Items& items, Name name_of_item) {
-  std::string text;
+void list(std::string& text, std::string_view key, const Items& items, const Name& name_of_item) {
+  if (items.empty()) return;
+  char before = '=';
+  text += ' ';
+  text += key;
   for (const auto& item : items) {
-    if (!text.empty()) text += ',';
-    text += name_of_item(item);
+    text += before;
+    append(text, name_of_item(item));
+    before = ',';
   }
-  return text;
 }
 
-void pair(std::string& line, std::string_view key, std::string_view value) {
-  line += ' ';
-  line += key;
-  line += '=';
-  line += value;
+void shape_line(std::string& text, const Shape& shape) {
+  text += "shape";
+  for (const DimensionField& d : dimension_fields) pair(text, d.name, shape.*d.member);
+  for (const EpsilonField& e : epsilon_fields) pair(text, e.name, shape.*e.member);
+  text += '\n';
 }
 
-std::string shape_line(const Shape& shape) {
-  std::string line = "shape";
-  for (const DimensionField& d : dimension_fields)
-    pair(line, d.name, std::to_string(shape.*d.member));
-  for (const EpsilonField& e : epsilon_fields) pair(line, e.name, text_of(shape.*e.member));
-  return line + '\n';
-}
-
-std::string dialect_line(const Dialect& dialect) {
+void dialect_line(std::string& text, const Dialect& dialect) {
   const std::optional<Dialect> preset = dialect_named(dialect.name);
   const Dialect base = preset.value_or(Dialect{});
-  std::string line = "dialect " + (preset ? dialect.name : base.name);
-  if (dialect == base) return line + '\n';
+  text += "dialect ";
+  text += base.name;
+  const bool differs = !(dialect == base);
   for (const std::string_view dimension : dialect_dimensions()) {
+    if (!differs) break;
     const std::string value = get_dimension(dialect, dimension);
-    if (value != get_dimension(base, dimension)) pair(line, dimension, value);
+    if (value != get_dimension(base, dimension)) pair(text, dimension, value);
   }
-  return line + '\n';
+  text += '\n';
 }
 
-std::string recipe_line(const Recipe& recipe) {
-  std::string line = "recipe";
+void recipe_line(std::string& text, const Recipe& recipe) {
   const Recipe usual;
+  if (recipe == usual) return;
+  text += "recipe";
   for (const Knob& knob : knobs()) {
     const int64_t value = recipe.*knob.member;
     if (value == usual.*knob.member) continue;
-    pair(line, knob.name,
-         is_pattern(knob.member) ? std::string(name_of(static_cast<Pattern>(value)))
-                                 : std::to_string(value));
+    if (is_pattern(knob.member)) {
+      pair(text, knob.name, name_of(static_cast<Pattern>(value)));
+    } else {
+      pair(text, knob.name, value);
+    }
   }
-  return line == "recipe" ? "" : line + '\n';
+  text += '\n';
 }
 
-std::string call_line(const Call& call) {
-  std::string line = "call " + std::string(name_of(call.kind));
+void call_line(std::string& text, const Call& call) {
+  text += "call ";
+  text += name_of(call.kind);
   for (const auto& [argument, value] : call.given) {
     const ArgumentRule& rule = rule_of(argument);
-    if (value != rule.unless_given) pair(line, rule.name, std::to_string(value));
+    if (value != rule.unless_given) pair(text, rule.name, value);
   }
-  for (const ListField& list : list_fields) {
-    const std::vector<int64_t>& items = call.*list.member;
-    const auto text = [](int64_t item) { return std::to_string(item); };
-    if (!items.empty()) pair(line, list.name, joined(items, text));
-  }
-  const auto tensor = [](Tensor t) { return std::string(name_of(t)); };
-  const auto same = [](const std::string& name) { return name; };
-  if (!call.omit.empty()) pair(line, "omit", joined(call.omit, same));
-  if (!call.reads.empty()) pair(line, "read", joined(call.reads, tensor));
-  return line + '\n';
+  const auto same = [](const auto& item) { return item; };
+  for (const ListField& f : list_fields) list(text, f.name, call.*f.member, same);
+  list(text, "omit", call.omit, [](const std::string& name) { return std::string_view(name); });
+  list(text, "read", call.reads, [](Tensor tensor) { return name_of(tensor); });
+  text += '\n';
 }
 
 constexpr size_t words_a_line = 8;
@@ -118,21 +126,34 @@ std::string print(const Case& c) {
   std::string text;
   text.reserve(chars_about(c));
   text += case_first_line;
-  text += "\nsubject " + std::string(name_of(c.subject)) + '\n';
-  text += "seed " + std::to_string(c.seed) + '\n';
-  text += shape_line(c.shape) + dialect_line(c.dialect);
-  if (c.weights != Weights::f32) text += "weights " + std::string(name_of(c.weights)) + '\n';
+  text += "\nsubject ";
+  text += name_of(c.subject);
+  text += "\nseed ";
+  append(text, c.seed);
+  text += '\n';
+  shape_line(text, c.shape);
+  dialect_line(text, c.dialect);
+  if (c.weights != Weights::f32) {
+    text += "weights ";
+    text += name_of(c.weights);
+    text += '\n';
+  }
   if (c.rows != 0 || c.cols != 0) {
-    text += "matrix rows=" + std::to_string(c.rows) + " cols=" + std::to_string(c.cols) + '\n';
+    text += "matrix";
+    pair(text, "rows", c.rows);
+    pair(text, "cols", c.cols);
+    text += '\n';
   }
-  text += "tokens " + std::to_string(c.tokens) + '\n';
-  text += recipe_line(c.recipe);
+  text += "tokens ";
+  append(text, c.tokens);
+  text += '\n';
+  recipe_line(text, c.recipe);
   if (!(c.pool == PoolLayout{})) {
-    std::string line = "pool";
-    for (const PoolField& f : pool_fields) pair(line, f.name, std::to_string(c.pool.*f.member));
-    text += line + '\n';
+    text += "pool";
+    for (const PoolField& f : pool_fields) pair(text, f.name, c.pool.*f.member);
+    text += '\n';
   }
-  for (const Call& call : c.calls) text += call_line(call);
+  for (const Call& call : c.calls) call_line(text, call);
   for (const auto& [name, bits] : c.numbers) number_lines(text, name, bits);
   return text;
 }

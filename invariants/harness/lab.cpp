@@ -61,6 +61,22 @@ bool has_same_numbers(const Case& a, const Case& b) {
          a.pool == b.pool && a.dialect == b.dialect && a.numbers == b.numbers;
 }
 
+uint64_t hash_of_numbers(const Case& c) {
+  uint64_t hash = c.seed;
+  const auto add = [&hash](auto value) { hash = mix64(hash ^ static_cast<uint64_t>(value)); };
+  for (const int64_t dimension :
+       {c.rows, c.cols, c.tokens, c.shape.hidden_size, c.shape.head_k_dim, c.shape.head_v_dim}) {
+    add(dimension);
+  }
+  add(c.subject);
+  add(c.dialect.activation);
+  for (const auto& [name, bits] : c.numbers) {
+    const std::string_view bytes(reinterpret_cast<const char*>(bits.data()), 4 * bits.size());
+    add(std::hash<std::string_view>()(bytes));
+  }
+  return hash;
+}
+
 std::string first_missing(const gdn_api& api, std::initializer_list<const char*> calls) {
   for (const char* name : calls) {
     if (!has_call(api, name)) return std::string("it has no ") + name;
@@ -128,29 +144,29 @@ std::string Lab::why_not(const Case& c) const {
   }
 }
 
-std::shared_ptr<const CaseInHand> Lab::in_hand(const Case& c, std::string* why) const {
-  for (const auto& known : in_hand_) {
-    if (has_same_numbers(known->bare, c)) return known;
-  }
-  CaseInHand made{c.with_calls({}), {}};
+std::shared_ptr<CaseInHand> Lab::in_hand(const Case& c, std::string* why) const {
+  constexpr size_t kept_max = 256;
+  in_hand_.resize(kept_max);
+  std::shared_ptr<CaseInHand>& place = in_hand_[hash_of_numbers(c) % kept_max];
+  if (place && has_same_numbers(place->bare, c)) return place;
+  CaseInHand made{c.with_calls({}), {}, {}};
   std::optional<Numbers> numbers = materialise(made.bare, why);
   if (!numbers) return nullptr;
   made.numbers = *std::move(numbers);
   // Large ones are kept one at a time.
-  constexpr size_t kept_max = 256;
   constexpr int64_t kept_numbers_max = 1 << 16;
   const Shape& s = c.shape;
   const int64_t count = std::max(s.conv_dim() * s.hidden_size * s.num_layers, c.rows * c.cols) +
                         c.tokens * (s.hidden_size + s.conv_dim()) + c.pool.slots * s.state_count();
-  if (count > kept_numbers_max) in_hand_.clear();
-  auto shared = std::make_shared<const CaseInHand>(std::move(made));
-  if (in_hand_.size() < kept_max) return in_hand_.emplace_back(std::move(shared));
-  next_forgotten_ = (next_forgotten_ + 1) % kept_max;
-  return in_hand_[next_forgotten_] = std::move(shared);
+  if (count > kept_numbers_max) {
+    std::fill(in_hand_.begin(), in_hand_.end(), nullptr);
+    lent_.clear();
+  }
+  return place = std::make_shared<CaseInHand>(std::move(made));
 }
 
 std::shared_ptr<const Numbers> Lab::numbers_of(const Case& c, std::string* why) const {
-  const std::shared_ptr<const CaseInHand> held = in_hand(c, why);
+  const std::shared_ptr<CaseInHand> held = in_hand(c, why);
   return held ? std::shared_ptr<const Numbers>(held, &held->numbers) : nullptr;
 }
 

@@ -64,10 +64,11 @@ class Session {
 // What buffer_write writes into a case's buffer, wherever it begins.
 std::vector<uint8_t> buffer_content(const Case& c, int64_t buffer, size_t bytes);
 
-// A case without its calls, and its numbers.
+// A case without its calls, its numbers, and what they give where it is an operator's.
 struct CaseInHand {
   Case bare;
   Numbers numbers;
+  std::optional<Expectation> want;  // once it was asked for
 };
 
 // Not for use by several threads at once.
@@ -98,7 +99,8 @@ class Lab {
   // The status of gdn_api::open for a shape as the C ABI takes it, and the engine's words.
   CallObserved opened(const Shape& shape) const;
 
-  // The global check: what follows from the case alone. Remembered, by the case's text.
+  // The global check: what follows from the case alone. Remembered: valid until some ten others
+  // have been asked for.
   const Expectation& expect(const Case& c) const;
   // The local check: what follows, operator by operator, from what the engine itself read back.
   // Of a sequence that starts from zero; `tokens` are rows of the case's stream, as fed.
@@ -114,16 +116,17 @@ class Lab {
                   std::vector<float>& out) const;
 
  private:
-  Expectation make_expectation(const Case& c) const;
-  std::shared_ptr<const CaseInHand> in_hand(const Case& c, std::string* why) const;
+  std::shared_ptr<CaseInHand> in_hand(const Case& c, std::string* why) const;
   std::shared_ptr<const Numbers> numbers_of(const Case& c, std::string* why) const;
 
   EngineSource engine_;
   mutable std::map<std::string, Expectation> expectations_;
   // Of the cases that were used last: an invariant runs the same one again and again, and a search
-  // comes back to those that it changes.
-  mutable std::vector<std::shared_ptr<const CaseInHand>> in_hand_;
-  mutable size_t next_forgotten_ = 0;
+  // comes back to those that it changes. Each in the place that its hash says.
+  mutable std::vector<std::shared_ptr<CaseInHand>> in_hand_;
+  // Those whose expectations were asked for last, so that they stay where they are.
+  mutable std::vector<std::shared_ptr<CaseInHand>> lent_;
+  mutable size_t next_lent_ = 0;
   mutable std::map<std::string, std::unique_ptr<Lab>, std::less<>> beside_;
 };
 

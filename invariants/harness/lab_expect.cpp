@@ -264,27 +264,31 @@ Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract&
 
 }  // namespace
 
-Expectation Lab::make_expectation(const Case& c) const {
-  std::string why;
-  const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
-  if (!numbers || !why_invalid(c).empty()) return {};
-  if (c.subject == Subject::layer) return expect_layers(c, *numbers, contract());
+const Expectation& Lab::expect(const Case& c) const {
   // An explicit list of calls of another subject is one that was cut up; its pieces have no
   // expectation of their own.
-  if (c.calls.size() > 1) return {};
-  Expectation want;
-  want.calls.emplace_back().arrays = expect_operator(c, *numbers, contract());
-  return want;
-}
-
-const Expectation& Lab::expect(const Case& c) const {
+  static const Expectation none;
+  if (c.subject != Subject::layer && c.calls.size() > 1) return none;
+  std::string why = why_invalid(c);
+  const std::shared_ptr<CaseInHand> held = why.empty() ? in_hand(c, &why) : nullptr;
+  if (!held) return none;
+  if (c.subject != Subject::layer) {
+    if (!held->want) {
+      held->want.emplace().calls.emplace_back().arrays =
+          expect_operator(held->bare, held->numbers, contract());
+    }
+    constexpr size_t lent_max = 16;
+    lent_.resize(lent_max);
+    lent_[++next_lent_ % lent_max] = held;
+    return *held->want;
+  }
   const std::string text = print(c);
   const auto known = expectations_.find(text);
   if (known != expectations_.end()) return known->second;
   // Enough for an invariant's variations of one case; a night's worth would not fit memory.
   constexpr size_t remembered_max = 16;
   if (expectations_.size() >= remembered_max) expectations_.clear();
-  return expectations_.emplace(text, make_expectation(c)).first->second;
+  return expectations_.emplace(text, expect_layers(c, held->numbers, contract())).first->second;
 }
 
 std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,
