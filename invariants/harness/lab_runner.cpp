@@ -52,6 +52,7 @@ const CallObserved& Runner::next(const Call& given, uint64_t refuse_nth) {
   now_->allocations = ledger_.asked;
   ledger_.arm(0);
   if (!now_->ok() && now_->text.empty()) now_->text = engine_.last_error();
+  count_tokens(given);
   reads_after(given);
   return *now_;
 }
@@ -314,6 +315,34 @@ void Runner::read(const Call& call) {
   now_->reads[static_cast<Tensor>(tensor)] = std::move(content);
 }
 
+// Which layers have a token whose tensors can be read.
+void Runner::count_tokens(const Call& call) {
+  if (!now_->ok()) return;
+  const int64_t layer = call.at(Argument::layer);
+  const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+  switch (call.kind) {
+    case CallKind::step:
+    case CallKind::run:
+      if (tokens > 0) fed_.insert(layer);
+      return;
+    case CallKind::forward:
+      for (int64_t l = 0; tokens > 0 && l < case_.shape.num_layers; ++l) fed_.insert(l);
+      return;
+    case CallKind::rollback:
+      // Of one layer or of all: the snapshot knows.
+      return fed_.clear();
+    case CallKind::load_layer_f32:
+    case CallKind::unload_layer:
+    case CallKind::reset:
+    case CallKind::state_import:
+      if (layer < 0) fed_.clear();
+      fed_.erase(layer);
+      return;
+    default:
+      return;
+  }
+}
+
 void Runner::reads_after(const Call& call) {
   if (call.reads.empty()) return;
   const int64_t given = call.at(Argument::read_layer);
@@ -321,11 +350,7 @@ void Runner::reads_after(const Call& call) {
   const int64_t layer = given >= 0 ? given : std::max<int64_t>(0, own);
   // There is nothing to read of a layer that is none.
   if (layer >= case_.shape.num_layers) return;
-  constexpr CallKind forgetting[] = {CallKind::load_layer_f32, CallKind::unload_layer,
-                                     CallKind::reset, CallKind::state_import, CallKind::rollback};
-  const bool forgets =
-      std::find(std::begin(forgetting), std::end(forgetting), call.kind) != std::end(forgetting);
-  TokenTensors reads = read_tensors(layer, call.reads, forgets || !now_->ok());
+  TokenTensors reads = read_tensors(layer, call.reads, !fed_.contains(layer) || !now_->ok());
   for (auto& [tensor, values] : reads) now_->reads[tensor] = std::move(values);
 }
 

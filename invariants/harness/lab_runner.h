@@ -53,6 +53,7 @@ class Runner {
   void apply(const Call& call);
   void dequant(const Call& call);
   void recurrent(const Call& call, int64_t first_token);
+  void count_tokens(const Call& call);
   void reads_after(const Call& call);
 
   const LayerNumbers& weights_of(const Call& call, int64_t otherwise) const;
@@ -72,6 +73,7 @@ class Runner {
   StreamPositions positions_;
   Observation seen_;
   CallObserved* now_ = nullptr;
+  std::set<int64_t> fed_;                            // layers, since they were last zeroed or set
   CallKind kind_ = CallKind::step;                   // of the call that was made last
   std::map<size_t, Guarded<float>> destinations_;    // of reads between the calls, by their size
   std::map<int64_t, std::vector<uint8_t>> imports_;  // what state_import finds, by id
