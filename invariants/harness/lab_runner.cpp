@@ -315,34 +315,6 @@ void Runner::read(const Call& call) {
   now_->reads[static_cast<Tensor>(tensor)] = std::move(content);
 }
 
-// Which layers have a token whose tensors can be read.
-void Runner::count_tokens(const Call& call) {
-  if (!now_->ok()) return;
-  const int64_t layer = call.at(Argument::layer);
-  const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
-  switch (call.kind) {
-    case CallKind::step:
-    case CallKind::run:
-      if (tokens > 0) fed_.insert(layer);
-      return;
-    case CallKind::forward:
-      for (int64_t l = 0; tokens > 0 && l < case_.shape.num_layers; ++l) fed_.insert(l);
-      return;
-    case CallKind::rollback:
-      // Of one layer or of all: the snapshot knows.
-      return fed_.clear();
-    case CallKind::load_layer_f32:
-    case CallKind::unload_layer:
-    case CallKind::reset:
-    case CallKind::state_import:
-      if (layer < 0) fed_.clear();
-      fed_.erase(layer);
-      return;
-    default:
-      return;
-  }
-}
-
 void Runner::reads_after(const Call& call) {
   if (call.reads.empty()) return;
   const int64_t given = call.at(Argument::read_layer);

@@ -102,6 +102,34 @@ void Runner::call_state(const Call& call) {
                                         known == snapshots_.end() ? unknown_id : known->second);
 }
 
+// Which layers have a token whose tensors can be read.
+void Runner::count_tokens(const Call& call) {
+  if (!now_->ok()) return;
+  const int64_t layer = call.at(Argument::layer);
+  const int64_t tokens = call.kind == CallKind::step ? 1 : call.at(Argument::tokens);
+  switch (call.kind) {
+    case CallKind::step:
+    case CallKind::run:
+      if (tokens > 0) fed_.insert(layer);
+      return;
+    case CallKind::forward:
+      for (int64_t l = 0; tokens > 0 && l < case_.shape.num_layers; ++l) fed_.insert(l);
+      return;
+    case CallKind::rollback:
+      // Of one layer or of all: the snapshot knows.
+      return fed_.clear();
+    case CallKind::load_layer_f32:
+    case CallKind::unload_layer:
+    case CallKind::reset:
+    case CallKind::state_import:
+      if (layer < 0) fed_.clear();
+      fed_.erase(layer);
+      return;
+    default:
+      return;
+  }
+}
+
 std::vector<uint8_t> buffer_content(const Case& c, int64_t buffer, size_t bytes) {
   Rng rng = Rng(c.seed).stream("buffer " + std::to_string(buffer));
   std::vector<uint8_t> content(bytes);
