@@ -138,7 +138,7 @@ class Caller : gdn::HostileArguments {
       return looked_at(api_.step(engine_, layer(), h, array<float>(hidden)));
     }
     const int64_t tokens = room(in_.byte() % 4);
-    const bool few = tokens <= 64;
+    const bool few = tokens <= 8;
     const int64_t count = few && tokens > 0 ? tokens * hidden : 0;
     const float* const h = few ? array<float>(count) : nullptr;
     float* const out = few ? array<float>(count) : nullptr;
@@ -190,7 +190,9 @@ class Caller : gdn::HostileArguments {
     uint8_t* const src = array<uint8_t>(bytes);
     if (is_own && src != nullptr) {
       looked_at(api_.state_export(engine_, from, src, size, nullptr));
-      if (in_.rarely(3)) src[in_.byte() % size] ^= in_.byte();
+      // The header's 56 bytes say what the rest is.
+      constexpr uint64_t header_bytes = 56;
+      if (in_.rarely(3)) src[in_.byte() % header_bytes] ^= in_.byte();
       take_as_they_are();
     }
     looked_at(
