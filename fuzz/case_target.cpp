@@ -89,11 +89,14 @@ void remember(std::string text, Case c) {
 uint64_t hash_of(const Input& input) {
   const auto& invariants = judges().invariants;
   const auto& labs = judges().labs;
-  const bool is_needed =
-      std::any_of(invariants.begin(), invariants.end(),
-                  [](const Invariant* invariant) { return invariant->claim.one_in > 1; }) ||
-      std::any_of(labs.begin(), labs.end(), [](const LabInUse& used) { return used.one_in > 1; });
-  if (!is_needed) return 0;
+  const auto samples = [](const Invariant* invariant) {
+    return invariant->claim.one_in * invariant->claim.searched_layers_one_in > 1;
+  };
+  const auto is_sampled = [](const LabInUse& used) { return used.one_in > 1; };
+  if (std::none_of(invariants.begin(), invariants.end(), samples) &&
+      std::none_of(labs.begin(), labs.end(), is_sampled)) {
+    return 0;
+  }
   return fnv1a64(input.is_printed ? input.text : print(*input.c));
 }
 
@@ -103,7 +106,7 @@ void ask_all(const Input& input) {
   for (const auto& [lab, one_in] : judges().labs) {
     if (mix64(hash ^ fnv1a64(lab->engine())) % static_cast<uint64_t>(one_in) != 0) continue;
     for (const Invariant* invariant : judges().invariants) {
-      if (!asked(*invariant, hash)) continue;
+      if (!asked_in_search(*invariant, c, hash)) continue;
       const Verdict verdict = check(*invariant, c, *lab);
       if (verdict.outcome != Outcome::fails && verdict.outcome != Outcome::engine_error) continue;
       stop(invariant->name + ": " + std::string(name_of(verdict.outcome)) + " on " + lab->engine() +

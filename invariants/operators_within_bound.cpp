@@ -169,7 +169,8 @@ const Registered self{{.claim = "each operator is within its bound on the engine
                                  "tile_rows_swapped",
                                  "tokens_counted_in_8_bits",
                                  "values_beyond_128_left_out",
-                                 "zero_tap_skips_infinite_input"}}};
+                                 "zero_tap_skips_infinite_input"},
+                       .searched_layers_one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

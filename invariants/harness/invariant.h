@@ -28,6 +28,9 @@ struct Claim {
   // A random search judges it on one case in so many, chosen by the case alone; above 1 where a
   // check costs many runs or a large model.
   int64_t one_in = 1;
+  // A coverage-guided search, which makes a thousand cases a second, judges it on one in so many of
+  // those of whole layers; above 1 where it works a layer out exactly, which takes milliseconds.
+  int64_t searched_layers_one_in = 1;
   // Engines without which it says nothing: those that it can be about, where not all, and those
   // that it needs beside the one it judges. One that never applied is an error where both are here.
   std::vector<std::string> judges = {};
@@ -45,8 +48,8 @@ Verdict check(const Invariant& invariant, const Case& c, const Lab& lab);
 
 // Is it asked about a case that a search drew? Of one case in Claim::one_in, whoever draws it.
 bool asked(const Invariant& invariant, const Case& c);
-// The same, given the FNV-1a hash of what print says of the case.
-bool asked(const Invariant& invariant, uint64_t text_hash);
+// In a coverage-guided search; given the FNV-1a hash of what print says of the case.
+bool asked_in_search(const Invariant& invariant, const Case& c, uint64_t text_hash);
 
 // Sorted by name.
 const std::vector<Invariant>& registry();

@@ -36,13 +36,23 @@ const Invariant* invariant_named(std::string_view name) {
   return nullptr;
 }
 
-bool asked(const Invariant& invariant, const Case& c) {
-  return invariant.claim.one_in <= 1 || asked(invariant, fnv1a64(print(c)));
+namespace {
+
+bool is_one_in(int64_t count, const Invariant& invariant, uint64_t text_hash) {
+  return mix64(text_hash ^ fnv1a64(invariant.name)) % static_cast<uint64_t>(count) == 0;
 }
 
-bool asked(const Invariant& invariant, uint64_t text_hash) {
-  const auto one_in = static_cast<uint64_t>(invariant.claim.one_in);
-  return one_in <= 1 || mix64(text_hash ^ fnv1a64(invariant.name)) % one_in == 0;
+}  // namespace
+
+bool asked(const Invariant& invariant, const Case& c) {
+  const int64_t count = invariant.claim.one_in;
+  return count <= 1 || is_one_in(count, invariant, fnv1a64(print(c)));
+}
+
+bool asked_in_search(const Invariant& invariant, const Case& c, uint64_t text_hash) {
+  const Claim& claim = invariant.claim;
+  const int64_t layers = c.subject == Subject::layer ? claim.searched_layers_one_in : 1;
+  return is_one_in(claim.one_in * layers, invariant, text_hash);
 }
 
 Verdict check(const Invariant& invariant, const Case& c, const Lab& lab) {
