@@ -43,7 +43,9 @@ const Registered self{
     {.claim = "a layer is within its bound of what its weights and inputs determine",
      .applies = applies,
      .check = check,
-     .kills = {"layer_offset", "rollback_keeps_history", "stale_binding_after_pool_rebuild"}}};
+     .kills = {"chunk_decay_by_quotient", "chunk_inverse_by_powers", "layer_offset",
+               "rollback_keeps_history", "stale_binding_after_pool_rebuild"},
+     .searched_layers_one_in = 8}};
 
 }  // namespace
 }  // namespace gdn
