@@ -25,7 +25,7 @@ struct MemoryLedger {
 
 // No more memory than a small engine needs, whatever the shape says: filling it is what takes time.
 inline int small_engines_only(void* context, uint64_t bytes, int release) {
-  constexpr uint64_t bytes_max = uint64_t{2} << 20;
+  constexpr uint64_t bytes_max = uint64_t{1} << 19;
   auto& ledger = *static_cast<MemoryLedger*>(context);
   if (release != 0) {
     ledger.held_bytes -= bytes;
