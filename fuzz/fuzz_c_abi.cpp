@@ -33,7 +33,7 @@ class Caller : gdn::HostileArguments {
               dimension(2),
               dimension(2),
               dimension(16),
-              dimension(2),
+              dimension(1 + in_.byte() % 2),
               dimension(2),
               number(),
               number()};
@@ -116,9 +116,9 @@ class Caller : gdn::HostileArguments {
         return looked_at(api_.pool_put(engine_, in_.byte() % 4, rows, cols, tiles));
       }
       case 2: {
-        const int64_t capacity = room(72);
+        const int64_t capacity = room(in_.byte() % 2 == 0 ? 72 : 1024);
         uint64_t size = 0;
-        void* const dst = array<uint8_t>(capacity);
+        void* const dst = in_.rarely(4) ? nullptr : array<uint8_t>(capacity);
         return looked_at(api_.pool_get(engine_, in_.byte() % 4, dst,
                                        static_cast<uint64_t>(capacity < 0 ? 0 : capacity),
                                        in_.rarely(8) ? nullptr : &size));
@@ -154,14 +154,14 @@ class Caller : gdn::HostileArguments {
         const auto tensor = static_cast<gdn_tensor>(in_.count(in_.byte() % GDN_TENSOR_COUNT));
         const int64_t capacity = room(64);
         int64_t count = 0;
-        float* const dst = array<float>(capacity);
+        float* const dst = in_.rarely(4) ? nullptr : array<float>(capacity);
         return looked_at(
             api_.read(engine_, layer(), tensor, dst, capacity, in_.rarely(8) ? nullptr : &count));
       }
       case 2: {
         const int64_t capacity = room(512);
         uint64_t size = 0;
-        void* const dst = array<uint8_t>(capacity);
+        void* const dst = in_.rarely(4) ? nullptr : array<uint8_t>(capacity);
         return looked_at(api_.state_export(engine_, layer(), dst,
                                            static_cast<uint64_t>(capacity < 0 ? 0 : capacity),
                                            in_.rarely(8) ? nullptr : &size));
@@ -201,7 +201,7 @@ class Caller : gdn::HostileArguments {
 
   void buffers() {
     const auto offset = static_cast<uint64_t>(in_.count(0));
-    const int64_t bytes = room(256);
+    const int64_t bytes = room(in_.byte() % 4 == 0 ? 0 : 256);
     const auto size = static_cast<uint64_t>(bytes < 0 ? 0 : bytes);
     const auto which = static_cast<gdn_buffer>(in_.byte() % 4);
     switch (in_.byte() % 4) {

@@ -90,7 +90,7 @@ void Engine::check_view(const ViewRule& rule) const {
 }
 
 unsigned char* Engine::view_data(const gdn_view& view) const {
-  return view.buffer == 0 ? nullptr : buffers_.find(view.buffer)->second.data();
+  return buffers_.find(view.buffer)->second.data();
 }
 
 }  // namespace gdn::host
