@@ -139,8 +139,7 @@ class Engine {
   std::unique_ptr<Graph> captured(LayerRange range);
   void replay_tokens(const Graph& graph, LayerRange range, int64_t T, const float* h, float* out);
 
-  unsigned char* view_data(
-      const gdn_view& view) const;  // a device address, of a view that is present
+  unsigned char* view_data(const gdn_view& view) const;  // a device address, of a present view
   void check_view(const ViewRule& rule) const;
   void check_buffer(gdn_buffer buffer, uint64_t offset_bytes, uint64_t bytes,
                     const void* host) const;
