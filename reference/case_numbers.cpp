@@ -268,7 +268,9 @@ void operator_arrays(const Case& c, Source& source, Numbers& numbers) {
     numbers.arrays[name] = source.array(name, std::move(drawn));
   };
   const auto put_input = [&](const std::string& name, int64_t count) {
-    put(name, draw_input(c.recipe, source.stream(name), count, 0));
+    // What the case gives itself need not be drawn.
+    put(name, source.gives(name) ? std::vector<float>(static_cast<size_t>(count))
+                                 : draw_input(c.recipe, source.stream(name), count, 0));
   };
   switch (c.subject) {
     case Subject::in_proj:

@@ -129,7 +129,7 @@ TEST(CaseText, ErrorsNameTheLineAndWhatWasExpected) {
       {small_text + "call step tokens=2\n", "call step: expected an argument that it takes"},
       {small_text + "call step layer\n", "call: expected key=value, got \"layer\""},
       {small_text + "call step read=SS\n", "read: expected the name of a tensor, got \"SS\""},
-      {small_text + "call step omit=everything\n", "omit: no call has a pointer of this name"},
+      {small_text + "call reset omit=everything\n", "omit: no call has a pointer of this name"},
       {small_text + "call run lengths=1\n", "lengths belongs to recurrent"},
       {small_text + "numbers a 3f8\n", "expected 8 hexadecimal digits, got \"3f8\""},
       {small_text + "numbers a\n", "numbers: expected a name and words"},

@@ -126,8 +126,11 @@ TEST(Changes, OfAScaleReachEachTellingPatternAndLeaveTheCodes) {
     ASSERT_EQ(tiles.size(), before.size());
     for (size_t i = 0; i < tiles.size(); ++i) {
       const size_t within_tile = i % static_cast<size_t>(q4_tile_bytes);
-      if (within_tile >= 8) ASSERT_EQ(tiles[i], before[i]) << "byte " << i;
-      if (within_tile < 8 && i % 2 == 0) scales.insert(tiles[i] | tiles[i + 1] << 8);
+      if (within_tile >= 8) {
+        ASSERT_EQ(tiles[i], before[i]) << "byte " << i;
+      } else if (i % 2 == 0) {
+        scales.insert(tiles[i] | tiles[i + 1] << 8);
+      }
     }
   }
   // Zeros, the smallest and largest subnormal, the smallest normal and the largest number,

@@ -65,10 +65,11 @@ void add_fixed_point_error(Activations& x, int bits) {
 Activations activations_of(const Bounded& x, Dialect::Activation activation,
                            const Contract& contract, const FloatModel& model) {
   const bool q8 = activation == Dialect::Activation::q8_0;
-  const Bounded read = q8 ? q8_0_activations(x) : x;
-  Activations result{read.value, read.bound};
-  result.bound.resize(read.size(), 0);
-  for (size_t i = 0; i < read.size(); ++i) {
+  Bounded read = q8 ? q8_0_activations(x) : x;
+  Activations result{std::move(read.value), std::move(read.bound)};
+  const size_t count = result.value.size();
+  result.bound.resize(count, 0);
+  for (size_t i = 0; i < count; ++i) {
     result.ordinary = result.ordinary && is_ordinary(result.value[i], result.bound[i]);
     // What is subnormal as it stands is counted among the terms; here, what may become so.
     if (result.bound[i] > 0) result.bound[i] += model.read_error(result.value[i], result.bound[i]);
