@@ -89,8 +89,10 @@ void remember(std::string text, Case c) {
 uint64_t hash_of(const Input& input) {
   const auto& invariants = judges().invariants;
   const auto& labs = judges().labs;
-  const auto samples = [](const Invariant* invariant) {
-    return invariant->claim.one_in * invariant->claim.searched_layers_one_in > 1;
+  const bool is_layer = input.c->subject == Subject::layer;
+  const auto samples = [is_layer](const Invariant* invariant) {
+    const Claim& claim = invariant->claim;
+    return claim.one_in > 1 || (is_layer && claim.searched_layers_one_in > 1);
   };
   const auto is_sampled = [](const LabInUse& used) { return used.one_in > 1; };
   if (std::none_of(invariants.begin(), invariants.end(), samples) &&
