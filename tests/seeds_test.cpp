@@ -151,9 +151,49 @@ std::vector<Literal> of_other_operators() {
   };
 }
 
+// -8 to 7 from the low nibbles, then 7 to -8 from the high ones, in each of the four rows.
+Values four_ramps() {
+  Values rows;
+  for (int i = 0; i < 4 * 32; ++i) rows.push_back(i % 32 < 16 ? i % 32 - 8 : 23 - i % 32);
+  return rows;
+}
+
+std::vector<Literal> of_tiles() {
+  std::vector<Literal> all = {
+      {"dequant/nibble_order", "out", four_ramps(), {Values(128, 0), Values(128, NAN)}},
+      // 3 - 8 in byte 3; 23 - 19 in the high half of it. Interleaved, columns 3 and 19 are the high
+      // nibbles of bytes 1 and 9: 14 - 8 and 6 - 8. Offset twice, -5 is 11 - 8 and 4 is 4 - 8.
+      {"in_proj/unit_vector_in_the_low_half", "y", Values(4, -5), {Values(4, 6), Values(4, 3)}},
+      {"in_proj/unit_vector_in_the_high_half", "y", Values(4, 4), {Values(4, -2), Values(4, -4)}},
+      // 1, 3, 512 and 1023 times 2^-24 (1 - 8) 2^24.
+      {"in_proj/subnormal_scales_by_bits",
+       "y",
+       {-7, -21, -3584, -7161},
+       {Values(4, 0), {-3.5, -10.5, -1792, -3580.5}, {-14, -42, -7168, -14322}}},
+      {"dequant/zero_blocks", "out", Values(128, 0), {Values(128, NAN)}},
+      {"in_proj/zero_blocks", "y", Values(4, 0), {Values(4, NAN)}},
+  };
+  // 2, 3, 0 and 5 - 7; without the last block; its first block twice; its last one a neighbour's.
+  // A row of one block has its first as its last.
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> found;
+    for (const CorpusFile& seed : seeds()) {
+      const size_t at = seed.name.find("proj/columns_of_");
+      if (at == std::string::npos) continue;
+      const size_t begin = std::string("seeds/").size();
+      found.push_back(seed.name.substr(begin, seed.name.size() - begin - 5));
+    }
+    return found;
+  }();
+  for (const std::string& name : names) {
+    all.push_back({name.c_str(), "y", {2, 3, 0, -2}, {{0, 3, 0, 5}, {2, 6, 0, 3}, {0, 5, -7, 5}}});
+  }
+  return all;
+}
+
 std::vector<Literal> literals() {
   std::vector<Literal> all = of_the_delta_rule();
-  for (const auto& more : {of_long_runs(), of_other_operators()}) {
+  for (const auto& more : {of_long_runs(), of_other_operators(), of_tiles()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
