@@ -198,6 +198,7 @@ struct RunningRecurrence::Impl {
   Contract contract;
   std::vector<HeadState> heads;
   bool called = false;
+  std::vector<float> initial;  // what the state is until then, also where it is not finite
 
   void run_head(int64_t v_head, const std::vector<TokenInputs>& tokens, std::vector<Bounded>& out);
   void load_stored(HeadState& head) const;
@@ -259,6 +260,7 @@ RunningRecurrence::RunningRecurrence(const Shape& shape, const Dialect& dialect,
     }
     impl_->heads.push_back(std::move(state));
   }
+  impl_->initial = initial_state;
 }
 
 RunningRecurrence::~RunningRecurrence() = default;
@@ -279,6 +281,7 @@ std::vector<Bounded> RunningRecurrence::call(const std::vector<TokenInputs>& tok
 }
 
 Bounded RunningRecurrence::state() const {
+  if (!impl_->called && !impl_->initial.empty()) return exactly(impl_->initial);
   const DeltaRuleModel& model = impl_->model;
   Bounded out = bounded_of(static_cast<size_t>(model.vh * model.kd * model.vd));
   if (impl_->called) out.stored = model.state_storage;
