@@ -25,7 +25,9 @@ for argument; do
   esac
 done
 if [[ $merge == yes ]]; then
-  for folder in "${folders[@]:1}"; do cp "$folder"/* "${folders[0]}/" 2>/dev/null; done
+  for folder in "${folders[@]:1}"; do sha1sum "$folder"/* 2>/dev/null; done | while read -r hash path; do
+    cp "$path" "${folders[0]}/$hash"
+  done
   exit 0
 fi
 keep() {
