@@ -25,9 +25,8 @@ for argument; do
   esac
 done
 if [[ $merge == yes ]]; then
-  for folder in "${folders[@]:1}"; do sha1sum "$folder"/* 2>/dev/null; done | while read -r hash path; do
-    cp "$path" "${folders[0]}/$hash"
-  done
+  for folder in "${folders[@]:1}"; do sha1sum "$folder"/* 2>/dev/null; done |
+    while read -r hash path; do cp "$path" "${folders[0]}/$hash"; done
   exit 0
 fi
 keep() {
