@@ -75,10 +75,19 @@ std::vector<float> rows(const std::vector<float>& all, int64_t first, int64_t co
   return std::vector<float>(begin, begin + count * width);
 }
 
+// The interface knows a second decay by its channel: one that all share is given to each.
+RecurrentInputs with_channels(RecurrentInputs in) {
+  if (in.dialect.decay != Dialect::Decay::second_scalar) return in;
+  std::vector<float> each;
+  for (const float x : in.gk) each.insert(each.end(), static_cast<size_t>(in.shape.head_k_dim), x);
+  in.gk = std::move(each);
+  return in;
+}
+
 }  // namespace
 
 RecurrentSession::RecurrentSession(Engine& engine, RecurrentInputs inputs, const PoolLayout& pool)
-    : engine_(engine), in_(std::move(inputs)), pool_(pool) {}
+    : engine_(engine), in_(with_channels(std::move(inputs))), pool_(pool) {}
 
 RecurrentSession::~RecurrentSession() { release_all_but(0); }
 
