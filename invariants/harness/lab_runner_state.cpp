@@ -42,6 +42,19 @@ std::vector<Output> outputs_of(const Case& c) {
 // "GDNS", a version of 32 bits and six dimensions of 64: see state_export in device/gdn.h.
 constexpr size_t state_header_bytes = 4 + 4 + 6 * 8;
 
+// The interface knows a second decay by its channel: one that all share is given to each.
+std::map<std::string, std::vector<float>> by_channel(
+    const Case& c, std::map<std::string, std::vector<float>> arrays) {
+  const auto gk = arrays.find("gk");
+  if (c.dialect.decay != Dialect::Decay::second_scalar || gk == arrays.end()) return arrays;
+  std::vector<float> each;
+  for (const float x : gk->second) {
+    each.insert(each.end(), static_cast<size_t>(c.shape.head_k_dim), x);
+  }
+  gk->second = std::move(each);
+  return arrays;
+}
+
 }  // namespace
 
 void Runner::state_export(const Call& call) {
@@ -197,6 +210,7 @@ const Numbers& Runner::numbers_beside(const Call& call) {
 void Runner::apply(const Call& call) {
   const Case& c = case_beside(call);
   const Numbers& numbers = numbers_beside(call);
+  const auto arrays = by_channel(c, numbers.arrays);
   const std::optional<Operator> own = operator_of(c.subject);
   if (!own || *own > Operator::out_proj || c.subject == Subject::recurrent) {
     now_->status = GDN_UNSUPPORTED;
@@ -213,7 +227,7 @@ void Runner::apply(const Call& call) {
   };
   std::map<std::string, Guarded<float>> in;
   std::vector<gdn_array> inputs;
-  for (const auto& [name, values] : numbers.arrays) {
+  for (const auto& [name, values] : arrays) {
     const auto [at, inserted] = in.emplace(name, Guarded<float>(std::span<const float>(values)));
     inputs.push_back(array(at->first, GDN_F32, at->second.data(), values.size()));
   }
@@ -233,7 +247,7 @@ void Runner::apply(const Call& call) {
   const gdn_shape shape = c_shape(c.shape);
   now_->status = engine_.api().apply(engine_.handle(), static_cast<gdn_operator>(op), &shape,
                                      inputs.data(), inputs.size(), outputs.data(), outputs.size());
-  for (const auto& [name, values] : numbers.arrays) {
+  for (const auto& [name, values] : arrays) {
     if (!in.at(name).holds(values)) misconduct("it wrote into its input " + name);
   }
   if (!tiles.holds(numbers.tiles)) misconduct("it wrote into the tiles that it was given");
