@@ -62,6 +62,8 @@ class HostileArguments {
     for (int i = 0; i < 2; ++i) {
       shape.*dimensions[in_.byte() % std::size(dimensions)] = extreme();
     }
+    // One head count divides the other, or nothing else is looked at.
+    shape.num_v_heads = std::max(shape.num_v_heads, shape.num_k_heads);
   }
   int64_t extreme() { return int64_t{1} << (48 + in_.byte() % 15); }
 
