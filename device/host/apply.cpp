@@ -84,10 +84,8 @@ class Applied {
     if (array == nullptr || array->count == 0) return {};
     return {memory_, static_cast<const float*>(array->data), array->count, name};
   }
-  DeviceArray<float> room_for(const char* name) {
-    const gdn_array* const array = output(name);
-    return {memory_, array == nullptr ? 0 : array->count, name};
-  }
+  // For an output that check demanded.
+  DeviceArray<float> room_for(const char* name) { return {memory_, output(name)->count, name}; }
   // The last calls of an operator: reads a result into the output of this name.
   void out(const char* name, const DeviceArray<float>& values) {
     if (values.present()) must(backend().read(output(name)->data, values.data(), values.bytes()));

@@ -36,6 +36,12 @@ StridedArray Engine::slot_of(const gdn_recurrent_args& a) const {
 
 Engine::Sequence Engine::gathered(const gdn_recurrent_args& a, float q_scale) {
   const int64_t T = a.num_tokens;
+  int64_t per_head = 0;
+  int64_t state = 0;
+  if (!multiply(a.head_k_dim, a.head_v_dim, &per_head) ||
+      !multiply(per_head, a.num_v_heads, &state)) {
+    refuse(GDN_INVALID_ARGUMENT, "S: the size overflows 64 bits");
+  }
   const auto room = [&](int64_t rows, int64_t cols, const char* name) {
     int64_t count = 0;
     if (!multiply(T, rows, &count) || !multiply(count, cols, &count)) {
@@ -57,12 +63,6 @@ Engine::Sequence Engine::gathered(const gdn_recurrent_args& a, float q_scale) {
   if (a.g.buffer != 0) s.g = widened(a.g, a.num_v_heads, 1, "g", 1);
   if (a.gk.buffer != 0) s.gk = widened(a.gk, a.num_v_heads, a.head_k_dim, "gk", 1);
   s.o = room(a.num_v_heads, a.head_v_dim, "o");
-  int64_t per_head = 0;
-  int64_t state = 0;
-  if (!multiply(a.head_k_dim, a.head_v_dim, &per_head) ||
-      !multiply(per_head, a.num_v_heads, &state)) {
-    refuse(GDN_INVALID_ARGUMENT, "S: the size overflows 64 bits");
-  }
   s.S = DeviceArray<float>(device_, state, "S");
   return s;
 }
