@@ -11,8 +11,8 @@ namespace gdn {
 namespace {
 
 // Edges of blocks, warps and chunks, and what lies beside them.
-constexpr int64_t telling_counts[] = {1,  2,  3,  4,  5,  7,  8,  12, 16,
-                                      17, 31, 32, 33, 63, 64, 65, 96, 128};
+constexpr int64_t telling_counts[] = {1,  2,  3,  4,  5,  7,  8,  9,   12,  16,  17,  31,
+                                      32, 33, 63, 64, 65, 96, 97, 127, 128, 129, 255, 257};
 // Zeros, ones, the smallest and the largest of each kind, infinities, NaNs; thresholds of the
 // gates.
 constexpr uint32_t telling_bits[] = {

@@ -265,10 +265,10 @@ Expectation expect_layers(const Case& c, const Numbers& numbers, const Contract&
 }  // namespace
 
 const Expectation& Lab::expect(const Case& c) const {
-  // An explicit list of calls of another subject is one that was cut up; its pieces have no
-  // expectation of their own.
+  // An explicit list of calls of another subject is one that was cut up, or other calls; they have
+  // no expectation of their own.
   static const Expectation none;
-  if (c.subject != Subject::layer && c.calls.size() > 1) return none;
+  if (c.subject != Subject::layer && !c.calls.empty()) return none;
   std::string why = why_invalid(c);
   const std::shared_ptr<CaseInHand> held = why.empty() ? in_hand(c, &why) : nullptr;
   if (!held) return none;
