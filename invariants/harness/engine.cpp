@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "invariants/harness/safetensors.h"
+#include "invariants/harness/stand_in.h"
 
 namespace gdn {
 namespace {
@@ -63,7 +64,11 @@ const gdn_api* mutant(std::string_view name) {
   return nullptr;
 }
 
+const gdn_api* (*table_in_use)(const gdn_api*) = nullptr;
+
 }  // namespace
+
+void stand_in_for_tables(const gdn_api* (*stand_in)(const gdn_api*)) { table_in_use = stand_in; }
 
 std::string_view name_of(gdn_status status) {
   switch (status) {
@@ -138,6 +143,7 @@ std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std
     *why = "engine " + name + ": " + *why;
     return std::nullopt;
   }
+  if (table_in_use != nullptr) api = table_in_use(api);
   return EngineSource{std::move(name), api, *std::move(description)};
 }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "invariants/harness/lent.h"
+
 namespace gdn {
 
 template <class T>
@@ -60,7 +62,7 @@ class Guarded {
     return differs == 0;
   }
 
-  std::vector<unsigned char> bytes_;
+  Lent<unsigned char> bytes_;
   size_t count_;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "invariants/harness/lent.h"
 #include "reference/formats.h"
 
 namespace gdn {
@@ -186,9 +187,9 @@ void Runner::load(const Call& call) {
   const float** const pointers[arrays] = {&w.qkv,  &w.z,     &w.out,     &w.b,   &w.a,
                                           &w.conv, &w.A_log, &w.dt_bias, &w.norm};
   const LayerNumbers& right = weights_of(call, call.at(Argument::layer));
-  std::array<std::vector<float>, arrays> given;
+  std::array<Lent<float>, arrays> given;
   for (size_t i = 0; i < arrays; ++i) {
-    given[i] = right.*parts[i];
+    given[i].assign((right.*parts[i]).begin(), (right.*parts[i]).end());
     const bool is_null = given[i].empty() || call.omit.contains(names[i]);
     *pointers[i] = is_null ? nullptr : given[i].data();
   }

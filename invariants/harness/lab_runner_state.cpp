@@ -226,7 +226,7 @@ void Runner::apply(const Call& call) {
                      static_cast<int64_t>(count) + count_off};
   };
   std::map<std::string, Guarded<float>> in;
-  std::vector<gdn_array> inputs;
+  Lent<gdn_array> inputs;
   for (const auto& [name, values] : arrays) {
     const auto [at, inserted] = in.emplace(name, Guarded<float>(std::span<const float>(values)));
     inputs.push_back(array(at->first, GDN_F32, at->second.data(), values.size()));
@@ -238,7 +238,7 @@ void Runner::apply(const Call& call) {
         array(weight, GDN_Q4_TILE, tiles.data(), static_cast<size_t>(c.rows * c.cols)));
   }
   std::map<std::string, Guarded<float>> out;
-  std::vector<gdn_array> outputs;
+  Lent<gdn_array> outputs;
   for (const Output& o : outputs_of(c)) {
     const auto count = static_cast<size_t>(o.count);
     const auto [at, inserted] = out.emplace(o.name, Guarded<float>(count));

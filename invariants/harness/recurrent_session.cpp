@@ -107,7 +107,8 @@ gdn_status RecurrentSession::create(uint64_t bytes, gdn_buffer& buffer) {
 
 gdn_status RecurrentSession::put(const std::vector<float>& numbers, Format format,
                                  gdn_buffer& buffer) {
-  const std::vector<uint8_t> bytes = stored(numbers, format);
+  const std::vector<uint8_t> content = stored(numbers, format);
+  const Lent<uint8_t> bytes(content.begin(), content.end());
   const gdn_status status = create(std::max<size_t>(1, bytes.size()), buffer);
   if (status != GDN_OK || bytes.empty()) return status;
   return engine_.api().buffer_write(engine_.handle(), buffer, 0, bytes.data(), bytes.size());
