@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fuzz/byte_source.h"
+#include "fuzz/demand.h"
 #include "fuzz/guard_page.h"
 #include "invariants/harness/engine.h"
 
@@ -35,6 +36,16 @@ inline int small_engines_only(void* context, uint64_t bytes, int release) {
   if (ledger.grants_before_refusal >= 0 && ledger.grants_before_refusal-- == 0) return 1;
   ledger.held_bytes += bytes;
   return 0;
+}
+
+// A gate is asked where there is one.
+inline void open_without_gate(const gdn_api& api) {
+  const gdn_shape shape = {4, 1, 2, 2, 4, 2, 1, 1e-6F, 1e-6F};
+  gdn_options options = {};
+  options.struct_size = sizeof options;
+  gdn_engine* engine = nullptr;
+  demand(api.open(&shape, &options, &engine) == GDN_OK, "a small engine is refused");
+  api.close(engine);
 }
 
 class HostileArguments {
