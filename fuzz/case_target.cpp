@@ -53,6 +53,9 @@ void prepare(const std::vector<JudgedEngine>& engines) {
   if (judges().invariants.empty()) stop("no invariant is of a name that the target asks for");
 }
 
+// Of the target, and no longer than was asked for.
+bool serves(const Case& c) { return this_target.serves(c) && c.calls.size() <= calls_kept(); }
+
 // What was read or written lately: each input is changed again and again, and judged after each
 // change.
 struct Input {
@@ -73,13 +76,13 @@ const Input& read(const uint8_t* data, size_t size) {
   input = {std::string(text), nullptr};
   std::string why;
   std::optional<Case> c = parse_case(text, &why);
-  if (c && this_target.serves(*c)) input.c = std::make_shared<const Case>(*std::move(c));
+  if (c && serves(*c)) input.c = std::make_shared<const Case>(*std::move(c));
   return input;
 }
 
 // The case that reading `text`, which print gave, would give.
 void remember(std::string text, Case c) {
-  if (!why_invalid(c).empty() || !this_target.serves(c)) return;
+  if (!why_invalid(c).empty() || !serves(c)) return;
   std::erase_if(c.numbers, [](const auto& array) { return array.second.empty(); });
   Input& input = place_of(text);
   input = {std::move(text), std::make_shared<const Case>(std::move(c)), true};
@@ -129,8 +132,6 @@ size_t write(Case c, uint8_t* data, size_t size, size_t size_max) {
   return written;
 }
 
-bool serves(const Case& c) { return this_target.serves(c); }
-
 // What is remembered from one input to the next looks like a leak to libFuzzer, which runs the
 // input once more to see: a fifth of its time. At the end of a search leaks are looked for all the
 // same. Before the other options, so that those that are given decide.
@@ -161,11 +162,15 @@ extern "C" const char* __asan_default_options() {
 // Options of our own begin with two dashes; libFuzzer leaves those alone.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   constexpr std::string_view option = "--engine=";
+  constexpr std::string_view calls_option = "--calls-max=";
   gdn::leave_leaks_to_the_end(argc, argv);
   std::vector<gdn::JudgedEngine> engines;
   for (int i = 1; i < *argc; ++i) {
     const std::string_view argument = (*argv)[i];
     if (argument.starts_with(option)) engines.emplace_back((*argv)[i] + option.size());
+    if (argument.starts_with(calls_option)) {
+      gdn::keep_calls(std::strtoul((*argv)[i] + calls_option.size(), nullptr, 10));
+    }
   }
   if (engines.empty()) engines = gdn::this_target.engines;
   gdn::prepare(engines);

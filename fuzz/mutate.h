@@ -21,6 +21,10 @@ void change_dialect(Case& c, Rng& rng);
 void change_calls(Case& c, Rng& rng);
 void change_numbers(Case& c, Rng& rng);
 void change_whole(Case& c, Rng& rng);  // seed, weights, pool, or subject
+// How many calls change_calls leaves at most, 16 unless it is said: longer sequences hide more than
+// they show, and shorter ones are judged faster.
+size_t calls_kept();
+void keep_calls(size_t count_max);
 // Of a projection with 4-bit weights or of the decoder; what is drawn is given in full first.
 void change_tile_counts(Case& c, Rng& rng);
 void change_scale(Case& c, Rng& rng);

@@ -13,8 +13,7 @@ using A = Argument;
 using K = CallKind;
 using Calls = std::vector<Call>;
 
-// Longer sequences hide more than they show.
-constexpr size_t calls_kept = 16;
+size_t calls_kept_max = 16;
 constexpr int64_t telling_values[] = {-1000, -2, -1, 0,  1,  2,  3,  4,   7,
                                       8,     15, 16, 20, 31, 32, 64, 1000};
 
@@ -200,12 +199,15 @@ void mend(Case& c) {
 
 }  // namespace
 
+size_t calls_kept() { return calls_kept_max; }
+void keep_calls(size_t count_max) { calls_kept_max = count_max; }
+
 void change_calls(Case& c, Rng& rng) {
   // An earlier change may have left a shape that is none.
   if (c.subject != Subject::layer || c.tokens < 0 || !why_invalid(c.shape).empty()) return;
   if (c.calls.empty()) c.calls = setup_calls(c);
   one_of(rng, changes)(c, rng);
-  while (c.calls.size() > calls_kept) c.calls.erase(at(c.calls, place_in(c.calls, rng)));
+  while (c.calls.size() > calls_kept()) c.calls.erase(at(c.calls, place_in(c.calls, rng)));
   mend(c);
   if (c.calls.empty()) c.calls = setup_calls(c);
 }

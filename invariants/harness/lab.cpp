@@ -65,9 +65,12 @@ uint64_t hash_of_numbers(const Case& c) {
   uint64_t hash = c.seed;
   const auto add = [&hash](auto value) { hash = mix64(hash ^ static_cast<uint64_t>(value)); };
   for (const int64_t dimension :
-       {c.rows, c.cols, c.tokens, c.shape.hidden_size, c.shape.head_k_dim, c.shape.head_v_dim}) {
+       {c.rows, c.cols, c.tokens, c.shape.hidden_size, c.shape.head_k_dim, c.shape.head_v_dim,
+        c.shape.num_k_heads, c.shape.num_v_heads, c.shape.conv_kernel, c.shape.num_layers}) {
     add(dimension);
   }
+  for (const Knob& knob : knobs()) add(c.recipe.*knob.member);
+  add(c.weights);
   add(c.subject);
   add(c.dialect.activation);
   for (const auto& [name, bits] : c.numbers) {
@@ -145,7 +148,7 @@ std::string Lab::why_not(const Case& c) const {
 }
 
 std::shared_ptr<CaseInHand> Lab::in_hand(const Case& c, std::string* why) const {
-  constexpr size_t kept_max = 256;
+  constexpr size_t kept_max = 512;
   in_hand_.resize(kept_max);
   std::shared_ptr<CaseInHand>& place = in_hand_[hash_of_numbers(c) % kept_max];
   if (place && has_same_numbers(place->bare, c)) return place;
