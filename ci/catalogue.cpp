@@ -133,12 +133,22 @@ std::string domain_of(const Invariant& invariant) {
   return parts.empty() ? "none that was drawn" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// What a coverage-guided search takes of the cases that it makes.
+std::string one_in_of_search(const Claim& claim) {
+  const int64_t layers = claim.one_in * claim.searched_layers_one_in;
+  const int64_t others = claim.one_in * claim.searched_others_one_in;
+  if (layers == others) return fmt::format("{}", layers);
+  return fmt::format("{}, layers {}", others, layers);
+}
+
 TextTable invariants_table() {
-  TextTable table{{"no.", "invariant", "claim", "domain", "one in", "about", "needs", "kills"}, {}};
+  TextTable table{
+      {"no.", "invariant", "claim", "domain", "one in", "searched", "about", "needs", "kills"}, {}};
   for (size_t i = 0; i < registry().size(); ++i) {
     const Claim& claim = registry()[i].claim;
     table.rows.push_back({fmt::format("{}", i + 1), registry()[i].name, claim.claim,
                           domain_of(registry()[i]), fmt::format("{}", claim.one_in),
+                          one_in_of_search(claim),
                           claim.judges.empty() ? "any engine" : one_line_of(claim.judges),
                           one_line_of(claim.needs), one_line_of(claim.kills)});
   }

@@ -95,7 +95,8 @@ uint64_t hash_of(const Input& input) {
   const bool is_layer = input.c->subject == Subject::layer;
   const auto samples = [is_layer](const Invariant* invariant) {
     const Claim& claim = invariant->claim;
-    return claim.one_in > 1 || (is_layer && claim.searched_layers_one_in > 1);
+    const int64_t searched = is_layer ? claim.searched_layers_one_in : claim.searched_others_one_in;
+    return claim.one_in * searched > 1;
   };
   const auto is_sampled = [](const LabInUse& used) { return used.one_in > 1; };
   if (std::none_of(invariants.begin(), invariants.end(), samples) &&
@@ -105,14 +106,39 @@ uint64_t hash_of(const Input& input) {
   return fnv1a64(input.is_printed ? input.text : print(*input.c));
 }
 
+// Those that hold numbers against exact ones and their bounds. They are sampled, so the end of a
+// search says of how many inputs they were asked.
+constexpr std::array<std::string_view, 2> by_the_reference = {"layer_within_bound",
+                                                              "operators_within_bound"};
+
+struct Counts {
+  uint64_t inputs = 0;
+  uint64_t by_the_reference = 0;
+};
+
+Counts& counts() {
+  static Counts all;
+  return all;
+}
+
+void print_counts() {
+  std::fprintf(stderr, "numbers judged by the reference on %llu of %llu inputs\n",
+               static_cast<unsigned long long>(counts().by_the_reference),
+               static_cast<unsigned long long>(counts().inputs));
+}
+
 void ask_all(const Input& input) {
   const Case& c = *input.c;
+  bool is_judged = false;
   const uint64_t hash = hash_of(input);
   for (const auto& [lab, one_in] : judges().labs) {
     if (mix64(hash ^ fnv1a64(lab->engine())) % static_cast<uint64_t>(one_in) != 0) continue;
     for (const Invariant* invariant : judges().invariants) {
       if (!asked_in_search(*invariant, c, hash)) continue;
       const Verdict verdict = check(*invariant, c, *lab);
+      const auto& names = by_the_reference;
+      is_judged |=
+          verdict.holds() && std::find(names.begin(), names.end(), invariant->name) != names.end();
       if (verdict.outcome != Outcome::fails && verdict.outcome != Outcome::engine_error) continue;
       stop(invariant->name + ": " + std::string(name_of(verdict.outcome)) + " on " + lab->engine() +
            ": " + verdict.detail + "\n" + print(c) +
@@ -120,6 +146,8 @@ void ask_all(const Input& input) {
            invariant->name + " --engine " + lab->engine());
     }
   }
+  ++counts().inputs;
+  counts().by_the_reference += is_judged ? 1 : 0;
 }
 
 // Text that does not fit its buffer is no use: the input stays as it was.
@@ -174,6 +202,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   }
   if (engines.empty()) engines = gdn::this_target.engines;
   gdn::prepare(engines);
+  std::atexit(gdn::print_counts);
   return 0;
 }
 

@@ -5,15 +5,15 @@
 namespace gdn {
 namespace {
 
-// Small enough for a thousand inputs a second and large enough for two warps, two tiles and a
-// chunk boundary.
+// Small enough for a thousand inputs a second and large enough for two warps, two tiles or a chunk
+// boundary, one of them at a time.
 bool serves(const Case& c) {
   const Shape& s = c.shape;
   const bool small = s.hidden_size <= 96 && s.conv_dim() <= 160 && s.state_count() <= 1024 &&
                      s.num_layers <= 2 && s.conv_kernel <= 6 && c.tokens <= 66 &&
                      c.rows * c.cols <= 4096 && c.calls.size() <= 16 && c.pool.slots <= 4 &&
                      c.pool.offset <= 64 && c.pool.gap <= 64;
-  return small && c.tokens * (s.state_count() + s.conv_dim() * s.hidden_size) <= int64_t{1} << 15;
+  return small && c.tokens * (s.state_count() + s.conv_dim() * s.hidden_size) <= int64_t{1} << 13;
 }
 
 Case draw_served(Rng& rng) {
@@ -29,8 +29,7 @@ const CaseTarget this_target{
     .serves = serves,
     .draw = draw_served,
     .engines = {"twin", {"simt", 16}},
-    .invariants = {"dequant_is_exact", "equal_histories_leave_equal_states",
-                   "four_bit_equals_its_decoded_weights", "layer_within_bound",
-                   "operators_within_bound", "rerun_is_bit_identical"}};
+    .invariants = {"equal_histories_leave_equal_states", "four_bit_equals_its_decoded_weights",
+                   "layer_within_bound", "operators_within_bound", "rerun_is_bit_identical"}};
 
 }  // namespace gdn

@@ -58,7 +58,8 @@ const Registered self{{.claim = "a decay over many tokens is that of one token o
                        .applies = applies,
                        .check = check,
                        .kills = {"decay_held_in_bf16"},
-                       .one_in = 2}};
+                       .one_in = 2,
+                       .searched_others_one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

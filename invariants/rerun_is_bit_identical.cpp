@@ -58,7 +58,8 @@ const Registered self{{.claim = "running a case again gives the same bits",
                        .applies = applies,
                        .check = check,
                        .kills = {"reset_keeps_history"},
-                       .one_in = 4}};
+                       .one_in = 4,
+                       .searched_layers_one_in = 4}};
 
 }  // namespace
 }  // namespace gdn

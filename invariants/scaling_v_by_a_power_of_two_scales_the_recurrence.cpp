@@ -109,7 +109,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "v and S times a power of two give o and S times it",
                        .applies = applies,
                        .check = check,
-                       .kills = {"state_saturates_at_one"}}};
+                       .kills = {"state_saturates_at_one"},
+                       .searched_others_one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

@@ -59,7 +59,8 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "a state is read and written in the layout that was asked for",
                        .applies = applies,
                        .check = check,
-                       .kills = {"state_layout_ignored"}}};
+                       .kills = {"state_layout_ignored"},
+                       .searched_others_one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

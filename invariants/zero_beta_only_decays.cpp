@@ -71,7 +71,8 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "with beta 0 the state decays, whatever v and k are",
                        .applies = applies,
                        .check = check,
-                       .kills = {"beta_ignored"}}};
+                       .kills = {"beta_ignored"},
+                       .searched_others_one_in = 8}};
 
 }  // namespace
 }  // namespace gdn

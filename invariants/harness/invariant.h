@@ -29,8 +29,10 @@ struct Claim {
   // check costs many runs or a large model.
   int64_t one_in = 1;
   // A coverage-guided search, which makes a thousand cases a second, judges it on one in so many of
-  // those of whole layers; above 1 where it works a layer out exactly, which takes milliseconds.
+  // those: of whole layers, where working one out exactly or running it again takes milliseconds,
+  // and of all others.
   int64_t searched_layers_one_in = 1;
+  int64_t searched_others_one_in = 1;
   // Engines without which it says nothing: those that it can be about, where not all, and those
   // that it needs beside the one it judges. One that never applied is an error where both are here.
   std::vector<std::string> judges = {};

@@ -51,8 +51,9 @@ bool asked(const Invariant& invariant, const Case& c) {
 
 bool asked_in_search(const Invariant& invariant, const Case& c, uint64_t text_hash) {
   const Claim& claim = invariant.claim;
-  const int64_t layers = c.subject == Subject::layer ? claim.searched_layers_one_in : 1;
-  return is_one_in(claim.one_in * layers, invariant, text_hash);
+  const bool is_layer = c.subject == Subject::layer;
+  const int64_t searched = is_layer ? claim.searched_layers_one_in : claim.searched_others_one_in;
+  return is_one_in(claim.one_in * searched, invariant, text_hash);
 }
 
 Verdict check(const Invariant& invariant, const Case& c, const Lab& lab) {
