@@ -146,33 +146,34 @@ std::string why_invalid_calls(const Case& c) {
   const std::vector<int64_t> first = first_tokens(c);
   for (size_t i = 0; i < c.calls.size(); ++i) {
     const Call& call = c.calls[i];
-    const std::string where =
-        "call " + std::to_string(i + 1) + ", " + std::string(name_of(call.kind)) + ": ";
+    const auto where = [&] {
+      return "call " + std::to_string(i + 1) + ", " + std::string(name_of(call.kind)) + ": ";
+    };
     if (c.subject != Subject::layer && needs_layers(call.kind)) {
-      return where + "it belongs to a case of subject layer";
+      return where() + "it belongs to a case of subject layer";
     }
     for (const auto& [argument, value] : call.given) {
       const ArgumentRule& rule = rule_of(argument);
-      if (!takes(call.kind, argument)) return where + "takes no " + std::string(rule.name);
+      if (!takes(call.kind, argument)) return where() + "takes no " + std::string(rule.name);
       if (value < rule.low || value > rule.high) {
-        return where + field(rule.name, value,
-                             std::to_string(rule.low) + " to " + std::to_string(rule.high));
+        return where() + field(rule.name, value,
+                               std::to_string(rule.low) + " to " + std::to_string(rule.high));
       }
     }
     for (const std::string& name : call.omit) {
       if (std::find(std::begin(omissible), std::end(omissible), name) == std::end(omissible)) {
-        return where + "omit: no call has a pointer of this name";
+        return where() + "omit: no call has a pointer of this name";
       }
     }
     if (call.at(Argument::weights) >= c.shape.num_layers) {
-      return where + field("weights", call.at(Argument::weights), "less than num_layers");
+      return where() + field("weights", call.at(Argument::weights), "less than num_layers");
     }
     const std::string h = why_invalid_h(c, i);
-    if (!h.empty()) return where + h;
+    if (!h.empty()) return where() + h;
     const bool from_stream = streams(call.kind) && call.at(Argument::h_id) < 0;
     if (from_stream && first[i] + tokens_of(call) > c.tokens) {
-      return where + field("last token", first[i] + tokens_of(call),
-                           "at most tokens, " + std::to_string(c.tokens));
+      return where() + field("last token", first[i] + tokens_of(call),
+                             "at most tokens, " + std::to_string(c.tokens));
     }
   }
   return "";

@@ -35,7 +35,11 @@ constexpr Knob all_knobs[] = {
 constexpr float log2_e = 0x1.715476p+0F;
 constexpr float ln_2 = 0x1.62e430p-1F;
 
-float scaled(float x, int64_t exponent) { return std::ldexp(x, static_cast<int>(exponent)); }
+// x 2^exponent. A power that is a normal number is multiplied by: the same bits, sooner.
+float scaled(float x, int64_t exponent) {
+  if (exponent < -126 || exponent > 127) return std::ldexp(x, static_cast<int>(exponent));
+  return x * std::bit_cast<float>(static_cast<uint32_t>(exponent + 127) << 23);
+}
 
 bool takes_exponent(Pattern pattern) {
   return pattern != Pattern::subnormal && pattern != Pattern::any_finite &&
