@@ -1,5 +1,4 @@
-// Claim:   every call is served or refused as the interface says, and a layer that comes to have
-// the
+// Claim:   every call is served or refused as the interface says, and a layer that comes to the
 //          same history again has the same S, HIST and out, whatever calls, refusals and failed
 //          allocations came between; one that has none is zero.
 // Why:     S and HIST after a token follow from the tokens since the layer was last zeroed; a call

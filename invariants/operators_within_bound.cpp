@@ -1,8 +1,7 @@
-// Claim:   each operator's result lies within its bound of the exact one on the engine's own
-// inputs. Why:     judged on what the engine fed it, an operator answers for its own rounding
-// alone. Bound:   the local check of the reference; state, history and what is only moved: equal
-// bits. Origin:  every wrong-number bug has an operator; the first one out of bound is where to
-// look.
+// Claim:   each operator's result lies within its bound of what its own inputs give exactly.
+// Why:     judged on what the engine fed it, an operator answers for its own rounding alone.
+// Bound:   the local check of the reference; state, history and what is only moved: equal bits.
+// Origin:  every wrong-number bug has an operator; the first one out of bound is where to look.
 #include "invariants/harness/invariant.h"
 
 namespace gdn {
