@@ -103,6 +103,9 @@ Head head_of(const float* before, const HeadToken& in, const DeltaRuleModel& mod
     const bool shut = row.value.hi == 0 && row.error == 0 && row.lost == 0;
     const Fate fate = std::isinf(s) && shut ? Fate::nan : fate_of(s, 0);
     head.fate[i % vd] = worse(head.fate[i % vd], fate);
+    if (std::isfinite(s) && row.may_overflow(std::abs(s))) {
+      head.fate[i % vd] = worse(head.fate[i % vd], Fate::undecided);
+    }
     head.S[i] = std::isfinite(s) ? s : 0.0;
   }
   for (size_t j = 0; j < vd; ++j) head.fate[j] = worse(head.fate[j], in.v_fate[j]);

@@ -55,6 +55,7 @@ RowDecay both_decays(const RowDecay& one, const RowDecay& two, double eta) {
   const double second = two.largest() * (1 + two.relative) + two.lost;
   decay.lost = second * one.lost + two.lost * one.largest() * (1 + one.relative) + eta;
   decay.absolute = second * one.absolute + two.absolute;
+  decay.larger_factor = std::max(one.largest() * (1 + one.relative), second);
   return decay;
 }
 
@@ -219,7 +220,7 @@ HeadToken::HeadToken(const TokenInputs& in, int64_t v_head, const DeltaRuleModel
   folded_decay = std::max(common.largest() * (1 + common.relative), channel_max);
   for (const RowDecay& row : decay) {
     const bool overflows = !(row.largest() * (1 + row.relative) < overflow_threshold);
-    if (overflows) head_fate = worse(head_fate, Fate::undecided);
+    if (overflows || row.may_overflow(1)) head_fate = worse(head_fate, Fate::undecided);
   }
 }
 
@@ -241,7 +242,11 @@ double HeadToken::stretch() const {
 
 void HeadState::spread_fates(const HeadToken& token) {
   for (size_t j = 0; j < fate.size(); ++j) {
-    if (!std::isfinite(error[j])) fate[j] = worse(fate[j], Fate::undecided);
+    bool is_lost = !std::isfinite(error[j]);
+    for (size_t i = 0; i < token.decay.size(); ++i) {
+      is_lost |= token.decay[i].may_overflow(std::abs(S[i * fate.size() + j].hi) + error[j]);
+    }
+    if (is_lost) fate[j] = worse(fate[j], Fate::undecided);
     fate[j] = worse(fate[j], worse(token.head_fate, token.v_fate[j]));
     if (fate[j] == Fate::regular) continue;
     error[j] = 0;

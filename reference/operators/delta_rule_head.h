@@ -64,7 +64,12 @@ struct DeltaRuleModel {
 struct RowDecay {
   DoubleDouble value = 1.0;
   double error = 0, relative = 0, lost = 0, absolute = 0;
+  // Where S decays by two factors, the larger: S times it may overflow where a S is far from that.
+  double larger_factor = 0;
   double largest() const { return std::abs(value.hi) + error; }
+  bool may_overflow(double state_size) const {
+    return !(larger_factor * state_size < overflow_threshold);
+  }
 };
 
 // One token of one head. What is not finite stands as 0 and in the fates.
