@@ -249,7 +249,8 @@ void recurrence_arrays(const Case& c, int64_t tokens, Source& source, Numbers& n
       append("gk", draw_log_decay(c.recipe, of_token("gk"), s.num_v_heads));
     }
   }
-  if (c.dialect.gate_input == Dialect::GateInput::linear_alpha) {
+  // Where each channel has a decay of its own, a head has none.
+  if (c.dialect.gate_input == Dialect::GateInput::linear_alpha && all.contains("g")) {
     for (float& g : all["g"]) g = 1 / (1 - g);  // in (0, 1), about 1 - 1/horizon
   }
   all["S"] = draw_input(c.recipe, source.stream("S"), s.state_count(), 0);
