@@ -32,8 +32,9 @@ class ByteSource {
     constexpr int64_t telling[] = {0, -1, 1, 2, 3, 31, 33, INT32_MAX, INT64_MAX, INT64_MIN, -2};
     const uint8_t what = byte();
     if (what < 208) return right;
-    if (what < 224) return right + 1;
-    if (what < 236) return right - 1;
+    // Beside the largest count is the smallest.
+    if (what < 224) return static_cast<int64_t>(static_cast<uint64_t>(right) + 1);
+    if (what < 236) return static_cast<int64_t>(static_cast<uint64_t>(right) - 1);
     if (what < 252) return telling[what % std::size(telling)];
     return static_cast<int64_t>(word());
   }
