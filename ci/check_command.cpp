@@ -28,11 +28,6 @@ constexpr size_t saved_max = 3;
 
 using Clock = std::chrono::steady_clock;
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }

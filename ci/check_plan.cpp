@@ -17,11 +17,6 @@ constexpr int64_t default_cases = 1000;
 // About a minute on two cores, with the shares below.
 constexpr int64_t smoke_cases = 600;
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 bool in_share(const Case& c, const Invariant& invariant, const std::string& engine) {
   const int64_t one_in = smoke_one_in(engine);
   if (one_in == 1) return true;

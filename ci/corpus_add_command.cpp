@@ -20,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 // Of several files: bad input first, since nothing was learned of that one.
 ExitStatus worse(ExitStatus one, ExitStatus two) {
   if (one == exit_bad_input || two == exit_bad_input) return exit_bad_input;

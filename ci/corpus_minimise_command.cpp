@@ -21,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 // Where the program of a target is, if it is one of libFuzzer; else why it cannot be used.
 struct Fuzzer {
   std::string path, why_not;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 namespace gdn {
 
@@ -20,5 +21,8 @@ inline ExitStatus combined(ExitStatus one, ExitStatus two) {
   if (two == exit_ok) return one;
   return std::min(one, two);
 }
+
+// One line on stderr that says why; the status.
+ExitStatus refuse(const std::string& why, ExitStatus status);
 
 }  // namespace gdn

@@ -131,11 +131,6 @@ void take_small(std::string_view bytes, Failing& failing) {
   if (smallest) failing.smallest = *smallest;
 }
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 }  // namespace
 
 Verdict judge_one(const Invariant& invariant, const Case& c, const Lab& lab) {

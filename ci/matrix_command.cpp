@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 #include "ci/case_files.h"
@@ -17,11 +18,6 @@
 
 namespace gdn {
 namespace {
-
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
 
 // The seeds by what they cost, then the cases that were drawn.
 struct Cases {
@@ -78,6 +74,34 @@ ExitStatus find_mutants(const MatrixCommand& command, std::vector<EngineSource>&
   return exit_ok;
 }
 
+using Run = std::function<void(size_t task, size_t first, Channel&)>;
+using Noted =
+    std::function<void(size_t task, size_t step, Outcome outcome, std::string_view detail)>;
+
+void put(Channel& channel, const Verdict& verdict) {
+  channel.put(fmt::format("{}{}", static_cast<int>(verdict.outcome), verdict.detail));
+}
+
+// Shares mutants out; each verdict that `run` puts is noted, and a crash as an engine's error. Once
+// a mutant is done, a line of progress with what `told` says of it.
+void judge_each(const MatrixCommand& command, size_t mutants, const Run& run, const Noted& noted,
+                const std::function<std::string(size_t task)>& told) {
+  Work work;
+  work.tasks = mutants;
+  work.run = run;
+  work.result = [&](size_t task, size_t step, std::string_view result) {
+    noted(task, step, static_cast<Outcome>(result[0] - '0'), result.substr(1));
+  };
+  work.crashed = [&](size_t task, size_t step, const std::string& how) {
+    noted(task, step, Outcome::engine_error, how);
+  };
+  size_t done = 0;
+  work.done = [&](size_t task) {
+    fmt::print(stderr, "deltaproof: {} of {} mutants, {}\n", ++done, mutants, told(task));
+  };
+  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+}
+
 void judge_mutant(const EngineSource& engine, const Cases& cases, size_t first, Channel& channel) {
   const Lab lab(engine);
   for (size_t i = first / cases.all.size(); i < registry().size(); ++i) {
@@ -88,7 +112,7 @@ void judge_mutant(const EngineSource& engine, const Cases& cases, size_t first, 
       if (step < first || !invariant.claim.applies(c)) continue;
       channel.begin(step);
       const Verdict verdict = judge_one(invariant, c, lab);
-      channel.put(fmt::format("{}{}", static_cast<int>(verdict.outcome), verdict.detail));
+      put(channel, verdict);
       if (verdict.outcome == Outcome::fails) break;
     }
   }
@@ -110,23 +134,12 @@ void judge_mutants(const MatrixCommand& command, const std::vector<EngineSource>
     note(matrix.cells[task][step / cases.all.size()], outcome,
          cases.all[step % cases.all.size()].path, detail);
   };
-  Work work;
-  work.tasks = engines.size();
-  work.run = [&](size_t task, size_t first, Channel& channel) {
-    judge_mutant(engines[task], cases, first, channel);
-  };
-  work.result = [&](size_t task, size_t step, std::string_view result) {
-    noted(task, step, static_cast<Outcome>(result[0] - '0'), result.substr(1));
-  };
-  work.crashed = [&](size_t task, size_t step, const std::string& how) {
-    noted(task, step, Outcome::engine_error, how);
-  };
-  size_t done = 0;
-  work.done = [&](size_t task) {
-    fmt::print(stderr, "deltaproof: {} of {} mutants, {}\n", ++done, engines.size(),
-               matrix.mutants[task]);
-  };
-  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+  judge_each(
+      command, engines.size(),
+      [&](size_t task, size_t first, Channel& channel) {
+        judge_mutant(engines[task], cases, first, channel);
+      },
+      noted, [&](size_t task) { return matrix.mutants[task]; });
 }
 
 // Steps go through the cases, and in each through the invariants.
@@ -142,7 +155,7 @@ void judge_until_killed(const EngineSource& engine, const Cases& cases, size_t s
       if (!invariant.claim.applies(c) || (k >= seeds && !asked(invariant, c))) continue;
       channel.begin(k * registry().size() + i);
       const Verdict verdict = judge_one(invariant, c, lab);
-      channel.put(fmt::format("{}{}", static_cast<int>(verdict.outcome), verdict.detail));
+      put(channel, verdict);
       if (verdict.outcome == Outcome::fails || verdict.outcome == Outcome::engine_error) return;
     }
   }
@@ -162,25 +175,18 @@ Survivors live_of(const MatrixCommand& command, const std::vector<EngineSource>&
     life.how = name_of(outcome);
     life.detail = detail;
   };
-  Work work;
-  work.tasks = engines.size();
-  work.run = [&](size_t task, size_t first, Channel& channel) {
-    judge_until_killed(engines[task], cases, matrix.seeds, first, channel);
-  };
-  work.result = [&](size_t task, size_t step, std::string_view result) {
-    noted(task, step, static_cast<Outcome>(result[0] - '0'), result.substr(1));
-  };
-  work.crashed = [&](size_t task, size_t step, const std::string& how) {
-    noted(task, step, Outcome::engine_error, how);
-  };
-  size_t done = 0;
-  work.done = [&](size_t task) {
-    MutantLife& life = survivors.lives[task];
-    if (life.killed_by.empty()) life.cases = cases.all.size();
-    fmt::print(stderr, "deltaproof: {} of {} mutants, {}: {} cases, {}\n", ++done, engines.size(),
-               life.mutant, life.cases, life.killed_by.empty() ? "survives" : life.killed_by);
-  };
-  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+  judge_each(
+      command, engines.size(),
+      [&](size_t task, size_t first, Channel& channel) {
+        judge_until_killed(engines[task], cases, matrix.seeds, first, channel);
+      },
+      noted,
+      [&](size_t task) {
+        MutantLife& life = survivors.lives[task];
+        if (life.killed_by.empty()) life.cases = cases.all.size();
+        return fmt::format("{}: {} cases, {}", life.mutant, life.cases,
+                           life.killed_by.empty() ? "survives" : life.killed_by);
+      });
   return survivors;
 }
 

@@ -89,11 +89,6 @@ ExitStatus write_summary(const VerifyCommand& command, const std::vector<VerifyR
       replace_part(command.summary, summary_part, made + worst_by_operator(reports)));
 }
 
-ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return status;
-}
-
 // What the phases that verify_file reports mean for who is to blame if one ends the process.
 Doing::Whose whose_is(std::string_view doing) {
   if (doing == "reading") return Doing::Whose::input_file;

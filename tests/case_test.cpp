@@ -8,24 +8,12 @@
 
 #include "reference/operators.h"
 #include "tests/case_files.h"
+#include "tests/case_texts.h"
 
 namespace gdn {
 namespace {
 
 using testing::HasSubstr;
-
-const std::string shape_text =
-    "shape hidden_size=8 num_k_heads=1 head_k_dim=4 num_v_heads=2 head_v_dim=4 conv_kernel=1 "
-    "num_layers=1 rms_norm_eps=1e-06 l2norm_eps=1e-06\n";
-const std::string small_text =
-    "deltaproof-case 1\nsubject gates\nseed 7\n" + shape_text + "dialect deltaproof\ntokens 0\n";
-
-Case parsed(const std::string& text) {
-  std::string why;
-  const std::optional<Case> c = parse_case(text, &why);
-  EXPECT_TRUE(c.has_value()) << why << "\n" << text;
-  return c.value_or(Case{});
-}
 
 std::string why_not_parsed(const std::string& text) {
   std::string why;
@@ -60,7 +48,7 @@ TEST(Rng, StreamsOfOtherNamesAreOtherNumbers) {
 }
 
 TEST(CaseText, WhatWasPrintedReadsBackAndPrintsTheSame) {
-  EXPECT_EQ(print(parsed(small_text)), small_text);
+  EXPECT_EQ(print(parsed(gates_text)), gates_text);
   const std::string rich =
       "deltaproof-case 1\nsubject layer\nseed 18446744073709551615\n" + shape_text +
       "dialect deltaproof head_map=tiled scale=0.25\nweights f32\ntokens 3\n"
@@ -79,8 +67,8 @@ TEST(CaseText, WhatWasPrintedReadsBackAndPrintsTheSame) {
 
 // FNV-1a of the text is 20de69ca2cd3353c; its halves folded are 20de69ca ^ 2cd3353c = 0c0d5cf6.
 TEST(CaseText, TheHashOfATextNeverChanges) {
-  EXPECT_EQ(hash8(parsed(small_text)), "0c0d5cf6");
-  Case other = parsed(small_text);
+  EXPECT_EQ(hash8(parsed(gates_text)), "0c0d5cf6");
+  Case other = parsed(gates_text);
   other.seed = 8;
   EXPECT_NE(hash8(other), "0c0d5cf6");
 }
@@ -108,8 +96,8 @@ TEST(CaseText, ErrorsNameTheLineAndWhatWasExpected) {
       {"", "line 1: first line: expected deltaproof-case 1"},
       {"deltaproof-case 2\n", "line 1: first line"},
       {"deltaproof-case 1\n", "expected a line subject"},
-      {small_text + "nonsense\n", "line 7: line: expected subject, seed"},
-      {small_text + "seed 8\n", "line 7: seed: given twice"},
+      {gates_text + "nonsense\n", "line 7: line: expected subject, seed"},
+      {gates_text + "seed 8\n", "line 7: seed: given twice"},
       {"deltaproof-case 1\nsubject gate\n", "line 2: subject: expected layer"},
       {"deltaproof-case 1\nsubject\n", "line 2: subject: expected one value, got 0"},
       {"deltaproof-case 1\nseed -1\n", "line 2: seed: expected a number below 2^64, got \"-1\""},
@@ -123,18 +111,18 @@ TEST(CaseText, ErrorsNameTheLineAndWhatWasExpected) {
       {"deltaproof-case 1\nweights q8\n", "expected f32 or q4"},
       {"deltaproof-case 1\nrecipe horizon=8\n", "expected the name of a knob, got \"horizon\""},
       {"deltaproof-case 1\nrecipe pattern=nice\n", "expected the name of a pattern"},
-      {small_text + "call\n", "line 7: call: expected the name of a call"},
-      {small_text + "call open\n", "expected a call of the engine interface, got \"open\""},
-      {small_text + "call step tokens=2\n", "call step: expected an argument that it takes"},
-      {small_text + "call step layer\n", "call: expected key=value, got \"layer\""},
-      {small_text + "call step read=SS\n", "read: expected the name of a tensor, got \"SS\""},
-      {small_text + "call reset omit=everything\n", "omit: no call has a pointer of this name"},
-      {small_text + "call run lengths=1\n", "lengths belongs to recurrent"},
-      {small_text + "numbers a 3f8\n", "expected 8 hexadecimal digits, got \"3f8\""},
-      {small_text + "numbers a\n", "numbers: expected a name and words"},
-      {small_text + "numbers a/b 3f800000\n", "expected the name of an array"},
-      {small_text + "matrix rows=4 cols=32\n", "matrix belongs to in_proj"},
-      {small_text + "recipe horizon_tokens=0\n", "horizon_tokens is 0, expected 1 to"},
+      {gates_text + "call\n", "line 7: call: expected the name of a call"},
+      {gates_text + "call open\n", "expected a call of the engine interface, got \"open\""},
+      {gates_text + "call step tokens=2\n", "call step: expected an argument that it takes"},
+      {gates_text + "call step layer\n", "call: expected key=value, got \"layer\""},
+      {gates_text + "call step read=SS\n", "read: expected the name of a tensor, got \"SS\""},
+      {gates_text + "call reset omit=everything\n", "omit: no call has a pointer of this name"},
+      {gates_text + "call run lengths=1\n", "lengths belongs to recurrent"},
+      {gates_text + "numbers a 3f8\n", "expected 8 hexadecimal digits, got \"3f8\""},
+      {gates_text + "numbers a\n", "numbers: expected a name and words"},
+      {gates_text + "numbers a/b 3f800000\n", "expected the name of an array"},
+      {gates_text + "matrix rows=4 cols=32\n", "matrix belongs to in_proj"},
+      {gates_text + "recipe horizon_tokens=0\n", "horizon_tokens is 0, expected 1 to"},
       {"deltaproof-case 1\nsubject conv\n" + shape_text + "tokens 0\ncall load_layer_f32\n",
        "call 1, load_layer_f32: it belongs to a case of subject layer"},
       {"deltaproof-case 1\nsubject recurrent\n" + shape_text + "tokens 2\ncall step\n",
@@ -228,7 +216,7 @@ TEST(Validity, ACallBeyondTheStreamIsNamed) {
 }
 
 TEST(Numbers, AreAFunctionOfSeedAndNameAlone) {
-  Case c = parsed(small_text);
+  Case c = parsed(gates_text);
   std::string why;
   const Numbers one = *materialise(c, &why);
   EXPECT_EQ(materialise(c, &why)->arrays, one.arrays);
@@ -239,14 +227,14 @@ TEST(Numbers, AreAFunctionOfSeedAndNameAlone) {
 }
 
 TEST(Numbers, GivenByTheCaseReplaceDrawnOnesBitForBit) {
-  const Case c = parsed(small_text + "numbers A_log 42c80000 ff800001\n");
+  const Case c = parsed(gates_text + "numbers A_log 42c80000 ff800001\n");
   std::string why;
   const Numbers numbers = *materialise(c, &why);
   EXPECT_EQ(numbers.arrays.at("A_log")[0], 100.0F);
   EXPECT_TRUE(std::isnan(numbers.arrays.at("A_log")[1]));
-  EXPECT_FALSE(materialise(parsed(small_text + "numbers A_log 42c80000\n"), &why));
+  EXPECT_FALSE(materialise(parsed(gates_text + "numbers A_log 42c80000\n"), &why));
   EXPECT_EQ(why, "numbers A_log: 1 given, expected 2");
-  EXPECT_FALSE(materialise(parsed(small_text + "numbers C_log 42c80000\n"), &why));
+  EXPECT_FALSE(materialise(parsed(gates_text + "numbers C_log 42c80000\n"), &why));
   EXPECT_EQ(why, "numbers C_log: a case of gates has no such array");
 }
 
@@ -276,7 +264,7 @@ TEST(Values, PatternsAreWhatTheirNamesSay) {
 // The knob is a horizon only if the gates that it makes have one.
 TEST(Values, AHorizonOfNTokensGivesALogDecayOfAboutOneNth) {
   for (const int64_t horizon : {1, 10, 1000, 1'000'000}) {
-    Case c = parsed(small_text);
+    Case c = parsed(gates_text);
     c.shape.num_v_heads = 64;
     c.recipe.horizon_tokens = horizon;
     c.recipe.pattern = static_cast<int64_t>(Pattern::zero);

@@ -33,6 +33,22 @@ constexpr const char* overflowing_head =
     "l2norm_eps=1e-06\ndialect deltaproof\ntokens 0\nnumbers o 7149f2ca 3f800000\n"
     "numbers z 7f800000 3f800000\n";
 
+// S decays by exp(g) and then by exp(gk), e^50 and e^-50: 1e30 times the first overflows, times
+// both it does not, and an engine that multiplies by one after the other is left with infinity.
+constexpr const char* overflow_between_two_decays =
+    "deltaproof-case 1\nsubject recurrent\nseed 202\nshape hidden_size=1 num_k_heads=1 "
+    "head_k_dim=1 "
+    "num_v_heads=1 head_v_dim=1 conv_kernel=1 num_layers=1 rms_norm_eps=1e-06 l2norm_eps=1e-06\n"
+    "dialect deltaproof qk_norm=none scale_on=none gate_input=log_g decay=second_scalar\n"
+    "tokens 1\nnumbers S 7149f2ca\nnumbers g 42480000\nnumbers gk c2480000\n";
+// gk is the float32 above ln 2^128: exp(gk) overflows by itself, exp(g + gk) does not.
+constexpr const char* overflow_of_the_second_decay =
+    "deltaproof-case 1\nsubject recurrent\nseed 202\nshape hidden_size=1 num_k_heads=1 "
+    "head_k_dim=1 "
+    "num_v_heads=1 head_v_dim=1 conv_kernel=1 num_layers=1 rms_norm_eps=1e-06 l2norm_eps=1e-06\n"
+    "dialect deltaproof qk_norm=none scale_on=none gate_input=log_g decay=second_scalar\n"
+    "tokens 1\nnumbers gk 42b17218\n";
+
 Case case_of(const char* text) {
   std::string why;
   const std::optional<Case> c = parse_case(text, &why);
@@ -90,10 +106,16 @@ TEST_P(ToleratedResults, AreTheseAndNoOthers) {
   // The first element is NaN or infinite in either way of computing it.
   EXPECT_THAT(left_open(case_of(overflowing_head), GetParam()),
               ElementsAre("y[1] may be 0: the sum of squares overflows"));
+  // The one element of S, and o, which is read from it.
+  for (const char* text : {overflow_between_two_decays, overflow_of_the_second_decay}) {
+    EXPECT_THAT(left_open(case_of(text), GetParam()),
+                ElementsAre("S[0] may be anything", "o[0] may be anything"));
+  }
 }
 
 TEST_P(ToleratedResults, AreNotHeldAgainstIt) {
-  for (const char* text : {gate_that_may_be_shut, overflowing_keys, overflowing_head}) {
+  for (const char* text : {gate_that_may_be_shut, overflowing_keys, overflowing_head,
+                           overflow_between_two_decays, overflow_of_the_second_decay}) {
     const Case c = case_of(text);
     std::string why;
     const std::optional<EngineSource> engine = find_engine(GetParam(), &why);

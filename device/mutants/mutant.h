@@ -10,6 +10,7 @@
 #include "device/engines/registry.h"
 #include "device/gdn.h"
 #include "device/twin/engine.h"
+#include "device/twin/formats.h"
 
 namespace gdn::mutants {
 
@@ -48,6 +49,30 @@ const gdn_api& twin_decoding_with(const char* name) {
         return twin::twin_open(operators, shape, options, engine);
       });
   return api;
+}
+
+// The product of 4-bit tiles, with each f16 scale as what `read` makes of its bits.
+template <auto read>
+void project_misreading(const uint8_t* tiles, int64_t rows, int64_t cols, const float* x,
+                        float* y) {
+  const int64_t tile_count = rows / twin::tile_rows * (cols / twin::tile_cols);
+  std::vector<uint8_t> misread(tiles, tiles + tile_count * twin::tile_bytes);
+  for (auto tile = misread.begin(); tile != misread.end(); tile += twin::tile_bytes) {
+    // A tile begins with the scales of its rows.
+    for (int64_t m = 0; m < twin::tile_rows; ++m) {
+      uint16_t scale = 0;
+      std::memcpy(&scale, &tile[2 * m], sizeof scale);
+      scale = read(scale);
+      std::memcpy(&tile[2 * m], &scale, sizeof scale);
+    }
+  }
+  twin::project_q4(misread.data(), rows, cols, x, y);
+}
+
+// The twin's calls where the product alone reads scales by a decoder of its own.
+template <auto read>
+const gdn_api& twin_multiplying_with(const char* name) {
+  return twin_with<&twin::TwinOperators::project_q4, &project_misreading<read>>(name);
 }
 
 // The right twin, as any caller sees it.

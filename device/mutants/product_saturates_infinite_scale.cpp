@@ -1,29 +1,19 @@
 // Bug: the product has a decoder of its own, which saturates: an infinite scale is 65504.
 #include "device/mutants/mutant.h"
-#include "device/twin/formats.h"
 
 namespace gdn::mutants {
 namespace {
 
-void project_q4(const uint8_t* tiles, int64_t rows, int64_t cols, const float* x, float* y) {
-  std::vector<uint8_t> read(tiles, tiles + rows / 4 * (cols / 32) * twin::tile_bytes);
-  for (auto tile = read.begin(); tile != read.end(); tile += twin::tile_bytes) {
-    for (int64_t m = 0; m < twin::tile_rows; ++m) {
-      uint16_t scale = 0;
-      std::memcpy(&scale, &tile[2 * m], sizeof scale);
-      constexpr uint16_t sign = 0x8000;
-      if ((scale & ~sign) == 0x7C00) scale = (scale & sign) | 0x7BFF;
-      std::memcpy(&tile[2 * m], &scale, sizeof scale);
-    }
-  }
-  twin::project_q4(read.data(), rows, cols, x, y);
+uint16_t read_scale(uint16_t bits) {
+  constexpr uint16_t sign = 0x8000;
+  return (bits & ~sign) == 0x7C00 ? (bits & sign) | 0x7BFF : bits;
 }
 
-const MutantRegistrar self{{.name = "product_saturates_infinite_scale",
-                            .bug = "a projection takes an infinite scale of a block as 65504",
-                            .op = "in_proj",
-                            .api = &twin_with<&twin::TwinOperators::project_q4, project_q4>(
-                                "product_saturates_infinite_scale")}};
+const MutantRegistrar self{
+    {.name = "product_saturates_infinite_scale",
+     .bug = "a projection takes an infinite scale of a block as 65504",
+     .op = "in_proj",
+     .api = &twin_multiplying_with<read_scale>("product_saturates_infinite_scale")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -79,7 +79,13 @@ class Runner {
   std::map<int64_t, std::vector<uint8_t>> imports_;  // what state_import finds, by id
   std::map<int64_t, std::vector<float>> outputs_;    // kept by out_id
   std::map<int64_t, uint64_t> snapshots_;
-  std::map<int64_t, gdn_buffer> buffers_;
+  struct Buffer {
+    gdn_buffer name = 0;
+    std::vector<std::pair<uint64_t, uint64_t>> written;  // from, to
+  };
+  static std::vector<uint8_t> known_bytes(const Buffer& buffer, uint64_t offset,
+                                          std::vector<uint8_t> bytes);
+  std::map<int64_t, Buffer> buffers_;
   std::set<int64_t> released_;  // of those
   std::unique_ptr<RecurrentSession> recurrence_;
   // Of apply, dequant and recurrent among the calls of a layer, by subject.

@@ -156,15 +156,15 @@ void Runner::call_buffer(const Call& call) {
   const uint64_t bytes = static_cast<uint64_t>(std::max<int64_t>(0, call.at(Argument::bytes)));
   const uint64_t offset = static_cast<uint64_t>(call.at(Argument::offset));
   const auto known = buffers_.find(which);
-  const gdn_buffer buffer = known == buffers_.end() ? unknown_id : known->second;
+  const gdn_buffer buffer = known == buffers_.end() ? unknown_id : known->second.name;
   if (call.kind == CallKind::buffer_create) {
     gdn_buffer created = unwritten;
     now_->status = api.buffer_create(engine_.handle(), bytes, &created);
     wrote_nothing_where_refused(created == unwritten, "the buffer's name");
     if (!now_->ok()) return;
     // The engine may give a name again that it was given back: the older buffer is then nobody's.
-    std::erase_if(buffers_, [created](const auto& old) { return old.second == created; });
-    buffers_[which] = created;
+    std::erase_if(buffers_, [created](const auto& old) { return old.second.name == created; });
+    buffers_[which] = {created, {}};
     released_.erase(which);
     return;
   }
@@ -181,13 +181,32 @@ void Runner::call_buffer(const Call& call) {
     Guarded<uint8_t> source{std::span<const uint8_t>(content)};
     now_->status = api.buffer_write(engine_.handle(), buffer, offset, source.data(), bytes);
     if (!source.holds(content)) misconduct("it wrote into the bytes that it was given");
+    if (now_->ok() && known != buffers_.end()) {
+      known->second.written.emplace_back(offset, offset + bytes);
+    }
     return;
   }
   Guarded<uint8_t> destination(bytes);
   now_->status = api.buffer_read(engine_.handle(), buffer, offset, destination.data(), bytes);
   if (!destination.intact()) misconduct("it wrote outside the destination of buffer_read");
   wrote_nothing_where_refused(destination.untouched(), "the destination");
-  if (now_->ok()) now_->bytes = destination.content();
+  if (!now_->ok()) return;
+  now_->bytes = destination.content();
+  if (known != buffers_.end()) {
+    now_->bytes = known_bytes(known->second, offset, std::move(now_->bytes));
+  }
+}
+
+// What nobody has written has no value, and may be another in every run: 0 stands for it.
+std::vector<uint8_t> Runner::known_bytes(const Buffer& buffer, uint64_t offset,
+                                         std::vector<uint8_t> bytes) {
+  std::vector<uint8_t> known(bytes.size());
+  for (const auto& [from, to] : buffer.written) {
+    const uint64_t begin = std::max(from, offset);
+    const uint64_t end = std::min(to, offset + bytes.size());
+    for (uint64_t i = begin; i < end; ++i) known[i - offset] = bytes[i - offset];
+  }
+  return known;
 }
 
 const Case& Runner::case_beside(const Call& call) {
