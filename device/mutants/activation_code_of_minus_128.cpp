@@ -19,13 +19,12 @@ void round_to_q8(const float* x, int64_t count, float* rounded) {
   }
 }
 
-const MutantRegistrar self{
-    {.name = "activation_code_of_minus_128",
-     .bug = "activations are scaled by "
-            "128 in place of 127",
-     .op = "in_proj",
-     .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
-         "activation_code_of_minus_128")}};
+const MutantRegistrar self{{.name = "activation_code_of_minus_128",
+                            .bug = "activations are scaled by "
+                                   "128 in place of 127",
+                            .op = "in_proj",
+                            .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
+                                "activation_code_of_minus_128")}};
 
 }  // namespace
 }  // namespace gdn::mutants

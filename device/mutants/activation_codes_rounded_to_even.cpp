@@ -19,13 +19,12 @@ void round_to_q8(const float* x, int64_t count, float* rounded) {
   }
 }
 
-const MutantRegistrar self{
-    {.name = "activation_codes_rounded_to_even",
-     .bug = "codes of activations are "
-            "rounded half to even",
-     .op = "in_proj",
-     .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
-         "activation_codes_rounded_to_even")}};
+const MutantRegistrar self{{.name = "activation_codes_rounded_to_even",
+                            .bug = "codes of activations are "
+                                   "rounded half to even",
+                            .op = "in_proj",
+                            .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
+                                "activation_codes_rounded_to_even")}};
 
 }  // namespace
 }  // namespace gdn::mutants

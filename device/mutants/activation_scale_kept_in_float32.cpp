@@ -18,13 +18,12 @@ void round_to_q8(const float* x, int64_t count, float* rounded) {
   }
 }
 
-const MutantRegistrar self{
-    {.name = "activation_scale_kept_in_float32",
-     .bug = "the scale of "
-            "q8_0 activations stays float32",
-     .op = "in_proj",
-     .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
-         "activation_scale_kept_in_float32")}};
+const MutantRegistrar self{{.name = "activation_scale_kept_in_float32",
+                            .bug = "the scale of "
+                                   "q8_0 activations stays float32",
+                            .op = "in_proj",
+                            .api = &twin_with<&twin::TwinOperators::round_to_q8, round_to_q8>(
+                                "activation_scale_kept_in_float32")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -4,12 +4,11 @@
 namespace gdn::mutants {
 namespace {
 
-const MutantRegistrar self{
-    {.name = "beta_rounded_to_bf16",
-     .bug = "beta is rounded to bf16",
-     .op = "gates",
-     .api =
-         &twin_with<&twin::TwinOperators::gates, Rounding<as_bf16>::beta>("beta_rounded_to_bf16")}};
+const MutantRegistrar self{{.name = "beta_rounded_to_bf16",
+                            .bug = "beta is rounded to bf16",
+                            .op = "gates",
+                            .api = &twin_with<&twin::TwinOperators::gates, Rounding<as_bf16>::beta>(
+                                "beta_rounded_to_bf16")}};
 
 }  // namespace
 }  // namespace gdn::mutants

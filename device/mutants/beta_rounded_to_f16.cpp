@@ -4,12 +4,11 @@
 namespace gdn::mutants {
 namespace {
 
-const MutantRegistrar self{
-    {.name = "beta_rounded_to_f16",
-     .bug = "beta is rounded to f16",
-     .op = "gates",
-     .api =
-         &twin_with<&twin::TwinOperators::gates, Rounding<as_f16>::beta>("beta_rounded_to_f16")}};
+const MutantRegistrar self{{.name = "beta_rounded_to_f16",
+                            .bug = "beta is rounded to f16",
+                            .op = "gates",
+                            .api = &twin_with<&twin::TwinOperators::gates, Rounding<as_f16>::beta>(
+                                "beta_rounded_to_f16")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -13,13 +13,12 @@ void delta_rule(const twin::DeltaRule& t) {
   twin::delta_rule(alike);
 }
 
-const MutantRegistrar self{
-    {.name = "channel_decay_of_the_first_row",
-     .bug = "every key channel decays "
-            "as the first one",
-     .op = "delta_rule",
-     .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
-         "channel_decay_of_the_first_row")}};
+const MutantRegistrar self{{.name = "channel_decay_of_the_first_row",
+                            .bug = "every key channel decays "
+                                   "as the first one",
+                            .op = "delta_rule",
+                            .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
+                                "channel_decay_of_the_first_row")}};
 
 }  // namespace
 }  // namespace gdn::mutants

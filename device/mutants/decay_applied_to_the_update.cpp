@@ -20,12 +20,11 @@ void delta_rule(const twin::DeltaRule& t) {
   }
 }
 
-const MutantRegistrar self{
-    {.name = "decay_applied_to_the_update",
-     .bug = "the update decays with the old state",
-     .op = "delta_rule",
-     .api =
-         &twin_with<&twin::TwinOperators::delta_rule, delta_rule>("decay_applied_to_the_update")}};
+const MutantRegistrar self{{.name = "decay_applied_to_the_update",
+                            .bug = "the update decays with the old state",
+                            .op = "delta_rule",
+                            .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
+                                "decay_applied_to_the_update")}};
 
 }  // namespace
 }  // namespace gdn::mutants

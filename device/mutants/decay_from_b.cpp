@@ -13,11 +13,10 @@ void gates(const float* a, const float* b, const float* A_log, const float* dt_b
   for (int64_t i = 0; i < count; ++i) beta[i] = right[static_cast<size_t>(i)];
 }
 
-const MutantRegistrar self{
-    {.name = "decay_from_b",
-     .bug = "the decay is taken from b",
-     .op = "gates",
-     .api = &twin_with<&twin::TwinOperators::gates, gates>("decay_from_b")}};
+const MutantRegistrar self{{.name = "decay_from_b",
+                            .bug = "the decay is taken from b",
+                            .op = "gates",
+                            .api = &twin_with<&twin::TwinOperators::gates, gates>("decay_from_b")}};
 
 }  // namespace
 }  // namespace gdn::mutants

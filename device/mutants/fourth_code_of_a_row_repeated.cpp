@@ -13,12 +13,11 @@ void project(const uint8_t* tiles, int64_t rows, int64_t cols, const float* x, f
   twin::project_q4(repeated.data(), rows, cols, x, y);
 }
 
-const MutantRegistrar self{
-    {.name = "fourth_code_of_a_row_repeated",
-     .bug = "the fourth byte of each group of a tile repeats the third",
-     .op = "in_proj",
-     .api =
-         &twin_with<&twin::TwinOperators::project_q4, project>("fourth_code_of_a_row_repeated")}};
+const MutantRegistrar self{{.name = "fourth_code_of_a_row_repeated",
+                            .bug = "the fourth byte of each group of a tile repeats the third",
+                            .op = "in_proj",
+                            .api = &twin_with<&twin::TwinOperators::project_q4, project>(
+                                "fourth_code_of_a_row_repeated")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -15,13 +15,12 @@ void delta_rule(const twin::DeltaRule& t) {
   twin::delta_rule(t);
 }
 
-const MutantRegistrar self{
-    {.name = "last_state_column_never_decays",
-     .bug = "the last column of "
-            "the state does not decay",
-     .op = "delta_rule",
-     .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
-         "last_state_column_never_decays")}};
+const MutantRegistrar self{{.name = "last_state_column_never_decays",
+                            .bug = "the last column of "
+                                   "the state does not decay",
+                            .op = "delta_rule",
+                            .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
+                                "last_state_column_never_decays")}};
 
 }  // namespace
 }  // namespace gdn::mutants
