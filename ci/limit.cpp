@@ -125,7 +125,8 @@ TensorTrials trials_of_tensor(const LimitPlace& place, Tensor tensor, const Seen
     const double sign = rng.range(0, 1) == 0 ? -1 : 1;
     const double norm = norm_of_row(want, index, row_length(tensor, place.shape));
     for (size_t r = 0; r < rules; ++r) {
-      const bool in_one = limit_rules[r].kind == Rule::Kind::nmse && shared != of_operators.end();
+      const bool is_nmse = limit_rules[r].kind == LimitRule::Kind::nmse;
+      const bool in_one = is_nmse && shared != of_operators.end();
       const Pooled& pool = in_one ? shared->second : alone;
       const double ulps = first_refused(got[index], sign, [&](float moved) {
         return refuses(limit_rules[r], pool, got[index], moved, want, index);

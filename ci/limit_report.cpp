@@ -19,7 +19,7 @@ std::string of_row(const LimitRow::Limit& limit) {
 
 TextTable table_of(const LimitReport& report, bool is_global) {
   TextTable table{{"shape", "horizon", "operator", "tensor", "median ulp", "limit ulp"}, {}};
-  for (const Rule& rule : limit_rules) {
+  for (const LimitRule& rule : limit_rules) {
     table.header.emplace_back(rule.name);
     if (is_global) break;
   }

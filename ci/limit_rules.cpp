@@ -29,23 +29,23 @@ void Pooled::add(std::span<const float> got, const Bounded& want) {
   }
 }
 
-bool refuses(const Rule& rule, const Pooled& pool, float got, float moved, const Bounded& want,
-             size_t index) {
+bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved,
+             const Bounded& want, size_t index) {
   const double value = want.value[index];
   const double error = std::abs(moved - value);
   if (!std::isfinite(moved)) return true;
   switch (rule.kind) {
-    case Rule::Kind::bound: {
+    case LimitRule::Kind::bound: {
       const float one[] = {moved};
       return within("moved", one, slice(want, index, 1)).outcome == Outcome::fails;
     }
-    case Rule::Kind::nmse:
+    case LimitRule::Kind::nmse:
       return error_squares(pool, got, moved, value) > rule.threshold * pool.want_squares;
-    case Rule::Kind::rms_ratio:
+    case LimitRule::Kind::rms_ratio:
       return error_squares(pool, got, moved, value) > square(rule.threshold) * pool.want_squares;
-    case Rule::Kind::allclose:
+    case LimitRule::Kind::allclose:
       return error > rule.threshold * (1 + std::abs(value));
-    case Rule::Kind::max_rel:
+    case LimitRule::Kind::max_rel:
       return std::max(error, pool.largest_error) > rule.threshold * pool.largest_want;
   }
   return false;

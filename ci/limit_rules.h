@@ -11,7 +11,7 @@
 
 namespace gdn {
 
-struct Rule {
+struct LimitRule {
   enum class Kind : unsigned char {
     bound,      // each element within its proven bound
     nmse,       // sum of squared errors / sum of squares, output and state in one
@@ -25,15 +25,15 @@ struct Rule {
 };
 
 // Thresholds as the suites have them; 16-bit storage is what the loosest are meant for.
-inline constexpr std::array<Rule, 8> limit_rules = {{
-    {Rule::Kind::bound, 0, "proven bound"},
-    {Rule::Kind::nmse, 1e-7, "NMSE 1e-7"},
-    {Rule::Kind::rms_ratio, 0.005, "RMS 0.5 %"},
-    {Rule::Kind::rms_ratio, 0.01, "RMS 1 %"},
-    {Rule::Kind::allclose, 2e-3, "allclose 2e-3"},
-    {Rule::Kind::allclose, 1e-2, "allclose 1e-2"},
-    {Rule::Kind::allclose, 3e-2, "allclose 3e-2"},
-    {Rule::Kind::max_rel, 1e-4, "max_rel 1e-4"},
+inline constexpr std::array<LimitRule, 8> limit_rules = {{
+    {LimitRule::Kind::bound, 0, "proven bound"},
+    {LimitRule::Kind::nmse, 1e-7, "NMSE 1e-7"},
+    {LimitRule::Kind::rms_ratio, 0.005, "RMS 0.5 %"},
+    {LimitRule::Kind::rms_ratio, 0.01, "RMS 1 %"},
+    {LimitRule::Kind::allclose, 2e-3, "allclose 2e-3"},
+    {LimitRule::Kind::allclose, 1e-2, "allclose 1e-2"},
+    {LimitRule::Kind::allclose, 3e-2, "allclose 3e-2"},
+    {LimitRule::Kind::max_rel, 1e-4, "max_rel 1e-4"},
 }};
 
 // What a rule that pools elements knows of those that stay as they are.
@@ -45,7 +45,7 @@ struct Pooled {
 
 // Does the rule refuse `moved` in the place of got[index]? The pool is that of the tensors that the
 // rule takes together, `got` as it was among them.
-bool refuses(const Rule& rule, const Pooled& pool, float got, float moved, const Bounded& want,
-             size_t index);
+bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved,
+             const Bounded& want, size_t index);
 
 }  // namespace gdn
