@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "ci/table.h"
+#include "invariants/harness/capture.h"
 #include "invariants/harness/invariant.h"
 #include "invariants/harness/json_figure.h"
 #include "invariants/harness/statistics.h"
@@ -53,7 +55,58 @@ std::string in_words(const OddsReport& report) {
       judged, 3 / tensors);
 }
 
+void count(const ProjectionErrors& errors, const std::string& tensor, OddsRow& row) {
+  const Verdict alone = errors.verdict_without_controls(tensor);
+  if (alone.outcome == Outcome::not_applicable) return;
+  row.without_controls += alone.outcome == Outcome::suspicious;
+  const Verdict verdict = errors.verdict(tensor);
+  if (verdict.outcome == Outcome::not_applicable) {
+    ++row.left_out;
+    return;
+  }
+  ++row.judged;
+  row.suspicious += verdict.outcome == Outcome::suspicious;
+  row.worst_ratio = std::max(row.worst_ratio, verdict.worst_ratio);
+}
+
+// Each tensor over all tokens, as of an engine.
+void count(const LayerCapture& capture, OddsRow& row) {
+  const LayerWeights& w = capture.inputs.weights;
+  const std::pair<Tensor, const Matrix*> tensors[] = {{Tensor::QKV, &w.qkv},
+                                                      {Tensor::Z, &w.z},
+                                                      {Tensor::B, &w.b},
+                                                      {Tensor::A, &w.a},
+                                                      {Tensor::OUT, &w.out}};
+  for (const auto& [tensor, matrix] : tensors) {
+    ProjectionErrors errors{Reduction{}};
+    for (size_t t = 0; t < capture.seen.size(); ++t) {
+      const bool is_out = tensor == Tensor::OUT;
+      const std::vector<float>& x =
+          is_out ? capture.seen[t].at(Tensor::ONORM) : capture.inputs.h[t];
+      errors.add(capture.seen[t].at(tensor), matrix->f32, matrix->rows, matrix->cols, x);
+    }
+    count(errors, std::string(name_of(tensor)), row);
+  }
+}
+
 }  // namespace
+
+std::optional<OddsRow> row_of_captures(const std::string& corpus, std::string* why) {
+  OddsRow row{"torch, as captured", false, false};
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(corpus + "/oracle", error)) {
+    if (entry.path().extension() == ".safetensors") paths.push_back(entry.path().string());
+  }
+  for (const std::string& path : paths) {
+    const std::optional<Capture> capture = read_capture(path, why);
+    if (!capture) return std::nullopt;
+    const auto* layer = std::get_if<LayerCapture>(&capture->content);
+    if (layer != nullptr) count(*layer, row);
+  }
+  if (row.judged == 0) *why = corpus + "/oracle: no layer was judged";
+  return row.judged > 0 ? std::optional(row) : std::nullopt;
+}
 
 std::vector<OddsRow> odds_rows() {
   std::vector<OddsRow> rows;
@@ -77,17 +130,9 @@ void count(const Case& drawn, const Lab& lab, OddsRow& row) {
   if (!row.order_known) order.emplace();
   Verdict why;
   for (const NamedErrors& one : projection_errors(c, lab, order, &why)) {
-    const Verdict alone = one.errors.verdict_without_controls(one.tensor);
-    if (alone.outcome == Outcome::not_applicable) continue;
-    row.without_controls += alone.outcome == Outcome::suspicious;
-    const Verdict verdict = one.errors.verdict(one.tensor);
-    if (verdict.outcome == Outcome::not_applicable) {
-      ++row.left_out;
-      continue;
-    }
-    ++row.judged;
-    row.suspicious += verdict.outcome == Outcome::suspicious;
-    row.worst_ratio = std::max(row.worst_ratio, verdict.worst_ratio);
+    const uint64_t judged = row.judged;
+    count(one.errors, one.tensor, row);
+    if (row.judged == judged) continue;
     if (!row.is_mutant) continue;
     const Verdict bound = within("y", lab.run(c).calls.front().arrays.at("y"),
                                  lab.expect(c).calls.front().arrays.at("y"));

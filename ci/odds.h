@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ std::vector<OddsRow> odds_rows();
 // Adds what one drawn case gives; nothing where it is no projection of float32 activations.
 void count(const Case& drawn, const Lab& lab, OddsRow& row);
 void add(const OddsRow& more, OddsRow& row);
+// The layers that were captured from a public implementation, whose order nobody knows: a row of
+// their own, nothing and *why where the files cannot be read.
+std::optional<OddsRow> row_of_captures(const std::string& corpus, std::string* why);
 
 std::string as_text(const OddsReport& report);
 std::string as_json(const OddsReport& report);

@@ -1,6 +1,7 @@
 // `deltaproof odds`: the false alarms of the statistical tier, and what it sees, by counting.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -102,8 +103,8 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
                   exit_bad_input);
   }
   for (const std::string& path : {command.json, command.summary}) {
-    const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
+    const std::string wrong = path.empty() ? "" : why_not_writable(path);
+    if (!wrong.empty()) return refuse(wrong, exit_infrastructure);
   }
   now.enter(Doing::Whose::ours, "counting");
   report.seed = *seed;
@@ -115,10 +116,14 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const ExitStatus measured = measure(command, report);
   if (measured != exit_ok) return measured;
+  std::string why = "there is no folder corpus here";
+  const std::optional<OddsRow> captures = row_of_captures(find_corpus(), &why);
+  if (!captures) return refuse(why, exit_infrastructure);
+  report.rows.push_back(*captures);
   fmt::print("{}", as_text(report));
   ExitStatus written = exit_ok;
-  const auto said = [&](const std::string& why) {
-    if (!why.empty()) written = refuse(why, exit_infrastructure);
+  const auto said = [&](const std::string& what) {
+    if (!what.empty()) written = refuse(what, exit_infrastructure);
   };
   if (!command.json.empty()) said(write_whole(command.json, as_json(report)));
   if (!command.summary.empty()) said(replace_part(command.summary, odds_part, as_markdown(report)));

@@ -1,13 +1,12 @@
-// Theorem. Let every rounding error d_k of a sum have mean zero given the operations before it, and
-// |d_k| <= u. The error is then e = sum_k d_k r_k (partial_sums.cpp), r_k what operation k rounds:
-// a martingale, since r_k is known before d_k is drawn. |r_k| <= |p_k| + off, p_k its exact result
-// and off = gamma(m + 1) sum |t_i| + (1 + gamma(m)) n eta. By Azuma and Hoeffding, for any fixed
+// Theorem. Let every rounding error of a sum have mean zero given the operations before it. The
+// error is then e = sum_k d_k r_k (partial_sums.cpp), r_k what operation k rounds: a martingale,
+// since r_k is known before d_k is drawn. Rounding to nearest errs by half an ulp at most, u c_k
+// with c_k the power of two at or below |r_k|, and |r_k| <= |p_k| + off, p_k its exact result and
+// off = gamma(m + 1) sum |t_i| + (1 + gamma(m)) n eta. By Azuma and Hoeffding, for any fixed
 // weights a_r of the rows r of a tensor,
 //   P(|sum_r a_r e_r| > lambda sqrt(sum_r a_r^2 s_r^2)) <= 2 exp(-lambda^2 / 2),
-//   s_r^2 = u^2 sum_k (|p_k| + off)^2, over additions and rounded products.
+//   s_r^2 = u^2 sum_k c_k^2, over additions and rounded products.
 // A product that underflows adds at most eta, which has no mean: `certain`.
-// In an order that is not known, |p_k| <= P, the larger sum of terms of one sign, and sum |p_k| <=
-// min((n - 1) P, m sum |t_i|), so that sum p_k^2 <= P times that.
 #ifdef __FAST_MATH__
 #error "rounding errors need IEEE arithmetic: build without fast math"
 #endif
@@ -15,6 +14,7 @@
 #include "reference/rounding_spread.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "reference/bound.h"
@@ -34,15 +34,20 @@ struct Float32 {
   Number add(Number a, Number b) { return a + b; }
 };
 
-// Rounding of double itself is below 2^-28 of u.
+// Of a finite number: its mantissa is cut off. Of zero and of subnormals of double, zero.
+double power_of_two_below(double positive) {
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(positive) & 0x7FF0000000000000U);
+}
+
+// Rounding of double itself is far below what `off` allows for.
 struct Spreading {
   using Number = double;
   double off = 0, squares = 0, drift = 0;
 
   Number rounded(double exact) {
-    const double size = std::fabs(exact) + off;
+    const double size = power_of_two_below(std::fabs(exact) + off);
     squares += size * size;
-    drift -= exact;
+    drift -= std::copysign(size, exact);
     return exact;
   }
   Number product(float w, float x) { return rounded(double{w} * x); }
@@ -133,12 +138,6 @@ typename Machine::Number walk(const Reduction& order, const float* w, std::span<
   return sums.empty() ? Number{} : sums.front();
 }
 
-double of_any_order(const ExactDot& dot, double depth, double terms, double off) {
-  const double largest = std::min(dot.sum_abs, (dot.sum_abs + std::fabs(dot.value)) / 2) + off;
-  const double sizes = std::min((terms - 1) * largest, depth * (dot.sum_abs + off));
-  return largest * sizes;
-}
-
 RoundingSpread spread_of(const Reduction& order, const float* w, std::span<const float> x,
                          const ExactDot& dot) {
   const double n = static_cast<double>(x.size());
@@ -147,17 +146,9 @@ RoundingSpread spread_of(const Reduction& order, const float* w, std::span<const
   spread.certain = dot.radius + (1 + gamma(depth)) * n * underflow_unit;
   Spreading sizes;
   sizes.off = gamma(depth + 1) * dot.sum_abs + spread.certain;
-  if (order.kind == Reduction::Kind::order) {
-    walk(order, w, x, sizes);
-    spread.drift = unit_roundoff * sizes.drift;
-  } else {
-    for (size_t i = 0; i < x.size(); ++i) sizes.product(w[i], x[i]);
-    sizes.squares += of_any_order(dot, depth, n, sizes.off);
-  }
+  walk(order, w, x, sizes);
   spread.deviation = unit_roundoff * std::sqrt(sizes.squares) * bound_slack;
-  if (order.kind != Reduction::Kind::order) {
-    spread.drift = dot.value > 0 ? -spread.deviation : spread.deviation;
-  }
+  spread.drift = unit_roundoff * sizes.drift;
   return spread;
 }
 

@@ -49,8 +49,10 @@ TEST_P(RoundsToNearest, AsItsContractOrdersSumsAndWithoutIt) {
   EXPECT_EQ(known.elements, 64U);
   const Verdict unknown = judge_roundings(c, lab_of(engine), unknown_order());
   EXPECT_TRUE(unknown.holds()) << unknown.detail;
-  // The spread of a known order is the tighter one.
-  EXPECT_LT(unknown.worst_ratio, known.worst_ratio);
+  // The widest of several spreads is no tighter than the engine's own, which the twin's is among.
+  if (std::string_view(engine) == "twin") {
+    EXPECT_LE(unknown.worst_ratio, known.worst_ratio);
+  }
 }
 
 // Our own sum in the declared order is the engine's, bit for bit: what the control stands for.
@@ -69,8 +71,8 @@ TEST(RoundingStatistics, TheControlIsTheSumOfTheDeclaredOrder) {
   }
 }
 
-// Hoeffding's deviation is that of errors of u always: of rounding to nearest, whose errors are
-// spread over [-u, u], a third of its square is left, and less below a power of two.
+// The error of an operation is spread evenly over half an ulp to both sides, a mean square of a
+// third; where it drops a single bit it is 0 or the whole half, a mean square of a half.
 TEST(RoundingStatistics, ErrorsOfRandomNumbersUseTheDeviationTheyAreGiven) {
   const Case c = projection_case(4096, 512, 3);
   Verdict why;
@@ -83,8 +85,8 @@ TEST(RoundingStatistics, ErrorsOfRandomNumbersUseTheDeviationTheyAreGiven) {
     squares += z * z;
   }
   const double rms = std::sqrt(squares / static_cast<double>(errors.error.size()));
-  EXPECT_LT(rms, 1 / std::sqrt(3.0));
-  EXPECT_GT(rms, 0.5 / std::sqrt(3.0));
+  EXPECT_LT(rms, 1 / std::sqrt(2.0));
+  EXPECT_GT(rms, 1 / std::sqrt(4.0));
 }
 
 // At laxer odds the tests may be wrong so often, and are wrong less.
@@ -117,6 +119,8 @@ TEST_P(Suspects, AreSeenBeneathTheProvenBound) {
   const Verdict known = check(*invariant_named("projections_round_to_nearest"), c, lab);
   EXPECT_EQ(known.outcome, Outcome::suspicious) << known.detail;
   EXPECT_GT(known.worst_ratio, 1);
+  const Verdict unknown = judge_roundings(c, lab, unknown_order());
+  EXPECT_EQ(unknown.outcome, Outcome::suspicious) << unknown.detail;
   EXPECT_NE(known.detail.find("with odds of"), std::string::npos) << known.detail;
 }
 

@@ -81,7 +81,7 @@ std::vector<Oddity> oddities(const SumErrors& errors, double odds_of_test) {
           {"an error is too large", largest, lambda_of(odds_of_test / count)}};
 }
 
-ProjectionErrors::ProjectionErrors(const Reduction& order) : order_(order) {
+ProjectionErrors::ProjectionErrors(const Reduction& order) {
   control_orders_ = order.kind == Reduction::Kind::order ? std::vector<Reduction>{order}
                                                          : plausible_orders();
   controls_.resize(control_orders_.size());
@@ -89,16 +89,20 @@ ProjectionErrors::ProjectionErrors(const Reduction& order) : order_(order) {
 
 bool ProjectionErrors::add(std::span<const float> got, const float* w, int64_t rows, int64_t cols,
                            std::span<const float> x) {
-  const std::vector<RoundingSpread> spreads = rounding_spreads(order_, w, rows, cols, x);
   const bool finite = std::all_of(got.begin(), got.end(), [](float y) { return std::isfinite(y); });
-  if (spreads.empty() || !finite || got.size() != spreads.size()) return false;
-  engine_.add(got, spreads);
+  if (!finite || got.size() != static_cast<size_t>(rows)) return false;
+  std::vector<RoundingSpread> widest;
   for (size_t c = 0; c < controls_.size(); ++c) {
-    // An own order has a spread of its own, which is tighter than that of any order.
     const Reduction& order = control_orders_[c];
-    const auto own = order == order_ ? spreads : rounding_spreads(order, w, rows, cols, x);
+    const std::vector<RoundingSpread> own = rounding_spreads(order, w, rows, cols, x);
+    if (own.empty()) return false;
     controls_[c].add(float32_sums(order, w, rows, cols, x), own);
+    if (widest.empty()) widest = own;
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (own[i].deviation > widest[i].deviation) widest[i] = own[i];
+    }
   }
+  engine_.add(got, widest);
   return true;
 }
 

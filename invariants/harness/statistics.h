@@ -43,7 +43,9 @@ struct Oddity {
 // zero; they are too large in all; one is too large. Empty where no element has a spread.
 std::vector<Oddity> oddities(const SumErrors& errors, double odds_of_test);
 
-// A product of a weight matrix and what it was fed, evaluated by an engine and by controls.
+// A product of a weight matrix and what it was fed, evaluated by an engine and by controls: in the
+// order that the engine declares; else in several plausible ones, and an error is measured against
+// the widest spread among them, which is an estimate and no theorem.
 class ProjectionErrors {
  public:
   explicit ProjectionErrors(const Reduction& order);
@@ -59,7 +61,6 @@ class ProjectionErrors {
   const std::vector<SumErrors>& of_controls() const { return controls_; }
 
  private:
-  Reduction order_;
   std::vector<Reduction> control_orders_;
   SumErrors engine_;
   std::vector<SumErrors> controls_;
