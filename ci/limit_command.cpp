@@ -145,7 +145,9 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
     if (!why.empty()) written = refuse(why, exit_infrastructure);
   };
   if (!command.json.empty()) said(write_whole(command.json, as_json(report)));
-  if (!command.summary.empty()) said(replace_part(command.summary, limit_part, as_markdown(report)));
+  if (!command.summary.empty()) {
+    said(replace_part(command.summary, limit_part, as_markdown(report)));
+  }
   return written;
 }
 

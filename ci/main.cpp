@@ -135,7 +135,8 @@ const CLI::App* add_odds(CLI::App& app, gdn::OddsCommand& odds) {
   command->add_option("--jobs", odds.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", odds.json, "write every figure to this file");
-  command->add_option("--summary", odds.summary, "replace the part 'measured odds' of this document");
+  command->add_option("--summary", odds.summary,
+                      "replace the part 'measured odds' of this document");
   return command;
 }
 

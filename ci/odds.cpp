@@ -28,8 +28,8 @@ TextTable table_of(const OddsReport& report, bool mutants) {
     const uint64_t last = mutants ? row.beyond_bound : row.without_controls;
     table.rows.push_back({row.engine, row.order_known ? "declared" : "unknown",
                           fmt::format("{}", row.judged), fmt::format("{}", row.left_out),
-                          fmt::format("{}", row.suspicious), fmt::format("{:.3g}", row.worst_ratio),
-                          fmt::format("{}", last)});
+                          fmt::format("{}", row.suspicious),
+                          fmt::format("{:.3g}", row.worst_ratio), fmt::format("{}", last)});
   }
   return table;
 }
@@ -45,8 +45,9 @@ std::string in_words(const OddsReport& report) {
   if (judged == 0) return "no tensor was judged";
   const double tensors = static_cast<double>(judged);
   if (suspicious > 0) {
-    return fmt::format("false alarms where the order is unknown: {} of {} tensors, a rate of {:.2g}",
-                       suspicious, judged, static_cast<double>(suspicious) / tensors);
+    return fmt::format(
+        "false alarms where the order is unknown: {} of {} tensors, a rate of {:.2g}", suspicious,
+        judged, static_cast<double>(suspicious) / tensors);
   }
   // (1 - p)^judged = 0.05.
   return fmt::format(

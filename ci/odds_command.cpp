@@ -126,7 +126,9 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
     if (!what.empty()) written = refuse(what, exit_infrastructure);
   };
   if (!command.json.empty()) said(write_whole(command.json, as_json(report)));
-  if (!command.summary.empty()) said(replace_part(command.summary, odds_part, as_markdown(report)));
+  if (!command.summary.empty()) {
+    said(replace_part(command.summary, odds_part, as_markdown(report)));
+  }
   return written;
 }
 
