@@ -18,8 +18,8 @@ using Seen = Cell::Seen;
 constexpr uint64_t probes = 2000;
 
 constexpr const char* legend =
-    "X kills the mutant and names it, x kills it, ! names it and misses it, e saw an engine error, "
-    ". saw nothing, a blank never applied.";
+    "X kills the mutant and names it, x kills it, ! names it and misses it, s finds it suspicious, "
+    "e saw an engine error, . saw nothing, a blank never applied.";
 
 const std::vector<Case>& probe_cases() {
   static const std::vector<Case> cases = [] {
@@ -141,6 +141,12 @@ std::string one_in_of_search(const Claim& claim) {
   return fmt::format("{}, layers {}", others, layers);
 }
 
+// What the statistical tier catches it does not kill.
+std::string catches_of(const Claim& claim) {
+  if (claim.suspects.empty()) return one_line_of(claim.kills);
+  return "suspects " + one_line_of(claim.suspects);
+}
+
 TextTable invariants_table() {
   TextTable table{
       {"no.", "invariant", "claim", "domain", "one in", "searched", "about", "needs", "kills"}, {}};
@@ -150,7 +156,7 @@ TextTable invariants_table() {
                           domain_of(registry()[i]), fmt::format("{}", claim.one_in),
                           one_in_of_search(claim),
                           claim.judges.empty() ? "any engine" : one_line_of(claim.judges),
-                          one_line_of(claim.needs), one_line_of(claim.kills)});
+                          one_line_of(claim.needs), catches_of(claim)});
   }
   return table;
 }
@@ -209,6 +215,7 @@ std::string as_json(const KillMatrix& matrix) {
     for (size_t i = 0; i < registry().size(); ++i) {
       const Cell& cell = matrix.cells[row][i];
       const char* seen = cell.seen == Seen::killed         ? "killed"
+                         : cell.seen == Seen::suspected    ? "suspected"
                          : cell.seen == Seen::engine_error ? "engine_error"
                          : cell.seen == Seen::alive        ? "alive"
                                                            : "never_applied";

@@ -25,6 +25,7 @@ struct Cell {
   enum class Seen : char {
     nothing = ' ',       // it never applied
     alive = '.',         // it applied, and did not fail
+    suspected = 's',     // never failed, and was suspicious at least once
     engine_error = 'e',  // never failed, and an engine error or a crash at least once
     killed = 'x',
   };

@@ -58,6 +58,28 @@ struct MatrixCommand {
 };
 ExitStatus run_matrix(const MatrixCommand& command);
 
+struct LimitCommand {
+  std::string program = "deltaproof";
+  std::string engine = "twin";
+  std::string seed;
+  int64_t trials = 3000;  // of each tensor in each place
+  bool quick = false;     // small shapes and short horizons alone
+  int jobs = 0;
+  std::string json;     // where to write, or empty
+  std::string summary;  // a document whose part `detection limits` is replaced, or empty
+};
+ExitStatus run_limit(const LimitCommand& command);
+
+struct OddsCommand {
+  std::string program = "deltaproof";
+  std::string seed;
+  int64_t cases = 10'000;  // to draw; one in six is a projection
+  int jobs = 0;
+  std::string json;     // where to write, or empty
+  std::string summary;  // a document whose part `measured odds` is replaced, or empty
+};
+ExitStatus run_odds(const OddsCommand& command);
+
 struct ListCommand {
   std::string what;  // engines, mutants, invariants, dialects; empty: all
   bool json = false;

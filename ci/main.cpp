@@ -108,6 +108,38 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   return command;
 }
 
+const CLI::App* add_limit(CLI::App& app, gdn::LimitCommand& limit) {
+  CLI::App* const command = app.add_subcommand(
+      "limit", "the smallest change of one element that is always seen, and what other rules see");
+  command->add_option("--engine", limit.engine, engine_help)->capture_default_str();
+  command->add_option("--seed", limit.seed, "of cases and trials (default: 1)");
+  command->add_option("--trials", limit.trials, "of each tensor")
+      ->check(CLI::Range(int64_t{10}, int64_t{1} << 20))
+      ->capture_default_str();
+  command->add_flag("--quick", limit.quick, "small shapes and short horizons alone: seconds");
+  command->add_option("--jobs", limit.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--json", limit.json, "write every figure to this file");
+  command->add_option("--summary", limit.summary,
+                      "replace the part 'detection limits' of this document");
+  return command;
+}
+
+const CLI::App* add_odds(CLI::App& app, gdn::OddsCommand& odds) {
+  CLI::App* const command = app.add_subcommand(
+      "odds", "the false alarms of the statistical tier, and what it sees beneath the bound");
+  command->add_option("--seed", odds.seed, "of the cases that are drawn (default: 1)");
+  command->add_option("--cases", odds.cases, "how many to draw")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->capture_default_str();
+  command->add_option("--jobs", odds.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--json", odds.json, "write every figure to this file");
+  command->add_option("--summary", odds.summary,
+                      "replace the part 'measured odds' of this document");
+  return command;
+}
+
 const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
@@ -177,12 +209,17 @@ int run(int argc, char** argv) {
   gdn::CheckCommand check;
   gdn::ReplayCommand replay;
   gdn::MatrixCommand matrix;
+  gdn::LimitCommand limit;
+  gdn::OddsCommand odds;
   gdn::ListCommand list;
   verify.program = check.program = replay.program = matrix.program = argv[0];
+  limit.program = odds.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
   const CLI::App* const matrix_command = add_matrix(app, matrix);
+  const CLI::App* const limit_command = add_limit(app, limit);
+  const CLI::App* const odds_command = add_odds(app, odds);
   const CLI::App* const list_command = add_list(app, list);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
@@ -197,6 +234,8 @@ int run(int argc, char** argv) {
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
   if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (limit_command->parsed()) return gdn::run_limit(limit);
+  if (odds_command->parsed()) return gdn::run_odds(odds);
   if (list_command->parsed()) return gdn::run_list(list);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;

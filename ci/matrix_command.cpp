@@ -125,6 +125,8 @@ void note(Cell& cell, Outcome outcome, const std::string& on, std::string_view d
   if (outcome == Outcome::fails && cell.seen != Seen::killed) return worse(Seen::killed);
   if (cell.seen == Seen::killed || cell.seen == Seen::engine_error) return;
   if (outcome == Outcome::engine_error) return worse(Seen::engine_error);
+  if (outcome == Outcome::suspicious && cell.seen != Seen::suspected) return worse(Seen::suspected);
+  if (cell.seen == Seen::suspected) return;
   if (outcome != Outcome::not_applicable) cell.seen = Seen::alive;
 }
 

@@ -55,11 +55,27 @@ TEST_P(EachMutant, IsKilledByEveryInvariantThatNamesIt) {
   }
 }
 
+// The statistical tier fails nothing: what it must catch, it must suspect, on some seed.
+TEST_P(EachMutant, IsSuspectedByEveryInvariantThatSaysSo) {
+  std::string why;
+  const Lab lab(*find_engine("mutant:" + GetParam(), &why));
+  for (const Invariant& invariant : registry()) {
+    const std::vector<std::string>& suspects = invariant.claim.suspects;
+    if (std::find(suspects.begin(), suspects.end(), GetParam()) == suspects.end()) continue;
+    const std::vector<CorpusFile> seeds = case_files("seeds");
+    EXPECT_TRUE(std::any_of(seeds.begin(), seeds.end(), [&](const CorpusFile& seed) {
+      return check(invariant, seed.content, lab).outcome == Outcome::suspicious;
+    })) << invariant.name << " suspects it on none of " << seeds.size() << " seeds";
+  }
+}
+
 TEST(Mutants, EveryNameAmongTheKillsIsAMutant) {
   for (const Invariant& invariant : registry()) {
-    EXPECT_FALSE(invariant.claim.kills.empty())
+    std::vector<std::string> named = invariant.claim.kills;
+    named.insert(named.end(), invariant.claim.suspects.begin(), invariant.claim.suspects.end());
+    EXPECT_FALSE(named.empty())
         << invariant.name << ": a check is worth what it catches; name a mutant";
-    for (const std::string& name : invariant.claim.kills) {
+    for (const std::string& name : named) {
       std::string why;
       EXPECT_TRUE(find_engine("mutant:" + name, &why).has_value()) << invariant.name << ": " << why;
     }

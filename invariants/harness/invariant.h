@@ -10,6 +10,7 @@
 #include "invariants/harness/made_calls.h"
 #include "invariants/harness/model_check.h"
 #include "invariants/harness/observation.h"
+#include "invariants/harness/projection_roundings.h"
 #include "invariants/harness/refused.h"
 #include "invariants/harness/relation.h"
 #include "invariants/harness/verdict.h"
@@ -24,7 +25,9 @@ struct Claim {
   const char* claim = "";                  // one sentence that can be false
   bool (*applies)(const Case&) = nullptr;  // cases that it can be asked about
   Verdict (*check)(const Case&, const Lab&) = nullptr;
-  std::vector<std::string> kills;  // mutants that it must catch, by name
+  std::vector<std::string> kills = {};  // mutants that it must catch, by name
+  // Of the statistical tier, mutants that it must suspect.
+  std::vector<std::string> suspects = {};
   // A random search judges it on one case in so many, chosen by the case alone; above 1 where a
   // check costs many runs or a large model.
   int64_t one_in = 1;

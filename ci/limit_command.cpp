@@ -1,0 +1,160 @@
+// `deltaproof limit`: the smallest change of one element that is always seen, by our checks and by
+// rules that public test suites use.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "ci/case_files.h"
+#include "ci/commands.h"
+#include "ci/files.h"
+#include "ci/judging.h"
+#include "ci/limit.h"
+#include "ci/processes.h"
+#include "ci/supervised.h"
+
+namespace gdn {
+namespace {
+
+// The part of the document that --summary replaces.
+constexpr const char* limit_part = "detection limits";
+
+struct Task {
+  size_t place = 0;
+  int64_t index = 0;  // of the case
+};
+
+// Between processes: a byte for what follows, then the words of a refusal, or numbers.
+constexpr char served = 's', refused = 'r';
+
+std::string packed(const std::vector<TensorTrials>& all) {
+  std::vector<double> numbers;
+  for (const TensorTrials& one : all) {
+    numbers.push_back(static_cast<double>(one.tensor));
+    numbers.push_back(static_cast<double>(one.rules.size()));
+    numbers.push_back(static_cast<double>(one.rules.front().size()));
+    for (const std::vector<SmallestSeen>& rule : one.rules) {
+      for (const SmallestSeen& seen : rule) numbers.insert(numbers.end(), {seen.ulps, seen.of_row});
+    }
+  }
+  std::string bytes(numbers.size() * sizeof(double), '\0');
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return served + bytes;
+}
+
+std::vector<TensorTrials> unpacked(std::string_view bytes) {
+  std::vector<double> numbers(bytes.size() / sizeof(double));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  std::vector<TensorTrials> all;
+  for (size_t at = 0; at < numbers.size();) {
+    TensorTrials one{static_cast<Tensor>(numbers[at]), {}};
+    one.rules.resize(static_cast<size_t>(numbers[at + 1]));
+    const auto trials = static_cast<size_t>(numbers[at + 2]);
+    at += 3;
+    for (std::vector<SmallestSeen>& rule : one.rules) {
+      for (size_t i = 0; i < trials; ++i, at += 2) rule.push_back({numbers[at], numbers[at + 1]});
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// The trials of a place are shared out among its cases, the first of which take what is left over.
+int64_t trials_of_case(const LimitPlace& place, int64_t index, int64_t trials) {
+  return trials / place.cases + (index < trials % place.cases ? 1 : 0);
+}
+
+// Rows in the order of places, then of tensors.
+ExitStatus measure(const LimitCommand& command, const EngineSource& engine, LimitReport& report) {
+  const std::vector<LimitPlace> places = limit_places(command.quick);
+  std::vector<Task> tasks;
+  for (size_t p = 0; p < places.size(); ++p) {
+    for (int64_t i = 0; i < places[p].cases; ++i) tasks.push_back({p, i});
+  }
+  std::vector<std::vector<TensorTrials>> results(tasks.size());
+  std::string why;
+  Work work;
+  work.tasks = tasks.size();
+  work.run = [&](size_t task, size_t first, Channel& channel) {
+    // It is not the first process on this task: the one before ended in it.
+    if (first > 0) return;
+    const LimitPlace& place = places[tasks[task].place];
+    const Case c = limit_case(place, report.seed, tasks[task].index);
+    const Lab lab(engine);
+    channel.begin(0);
+    std::string refusal;
+    const int64_t trials = trials_of_case(place, tasks[task].index, report.trials);
+    const std::vector<TensorTrials> all = trials_of(place, c, lab, trials, &refusal);
+    channel.put(refusal.empty() ? packed(all) : refused + refusal);
+  };
+  work.result = [&](size_t task, size_t, std::string_view result) {
+    if (result.front() == refused) why = result.substr(1);
+    if (result.front() == served) results[task] = unpacked(result.substr(1));
+  };
+  work.crashed = [&](size_t, size_t, const std::string& how) { why = how; };
+  size_t done = 0;
+  work.done = [&](size_t) { fmt::print(stderr, "deltaproof: {} of {}\n", ++done, tasks.size()); };
+  work.stop = [&](size_t) { return !why.empty(); };
+  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+  if (!why.empty()) return refuse(fmt::format("{}: {}", engine.name, why), exit_engine_failed);
+  for (size_t p = 0; p < places.size(); ++p) {
+    std::vector<const std::vector<TensorTrials>*> cases;
+    for (size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].place == p) cases.push_back(&results[t]);
+    }
+    for (size_t i = 0; i < cases.front()->size(); ++i) {
+      std::vector<const TensorTrials*> of_tensor;
+      for (const std::vector<TensorTrials>* one : cases) of_tensor.push_back(&(*one)[i]);
+      report.rows.push_back(row_of(places[p], of_tensor));
+    }
+  }
+  return exit_ok;
+}
+
+ExitStatus limits_of(const LimitCommand& command, Doing& now) {
+  LimitReport report;
+  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
+  if (!seed) {
+    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
+                              command.seed),
+                  exit_bad_input);
+  }
+  report.seed = *seed;
+  report.trials = command.trials;
+  now.enter(Doing::Whose::engine, "loading the engine");
+  EnginesHere engines;
+  const ExitStatus found = find_engines({command.engine}, false, engines);
+  if (found != exit_ok) return found;
+  for (const std::string& path : {command.json, command.summary}) {
+    const std::string why = path.empty() ? "" : why_not_writable(path);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
+  now.enter(Doing::Whose::ours, "measuring");
+  report.engine = command.engine;
+  report.version = version_text();
+  report.command = fmt::format("{} limit --engine {} --seed {} --trials {}",
+                               shell_word(command.program), shell_word(command.engine), *seed,
+                               command.trials);
+  if (command.quick) report.command += " --quick";
+  if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
+  const ExitStatus measured = measure(command, engines.engines.front(), report);
+  if (measured != exit_ok) return measured;
+  fmt::print("{}", as_text(report));
+  ExitStatus written = exit_ok;
+  const auto said = [&](const std::string& why) {
+    if (!why.empty()) written = refuse(why, exit_infrastructure);
+  };
+  if (!command.json.empty()) said(write_whole(command.json, as_json(report)));
+  if (!command.summary.empty()) {
+    said(replace_part(command.summary, limit_part, as_markdown(report)));
+  }
+  return written;
+}
+
+}  // namespace
+
+ExitStatus run_limit(const LimitCommand& command) {
+  return supervised([&](Doing& now) { return limits_of(command, now); });
+}
+
+}  // namespace gdn
