@@ -14,7 +14,7 @@ namespace gdn {
 struct DeltaHead {
   size_t kd = 0, vd = 0;
   std::vector<Ball> S;         // before the token, [kd][vd]
-  std::vector<Ball> S_given;   // after it, as the engine gave it
+  std::vector<Ball> S_given;   // after it, as the engine gave it; in a sequence, as it must be
   std::vector<Ball> decay;     // [kd]
   std::vector<Ball> k, q, v;   // [kd], [kd], [vd]
   Ball beta;
@@ -34,7 +34,8 @@ struct FaultyHead {
 };
 using HeadRule = std::function<FaultyHead(const DeltaHead&, const OperatorRun&)>;
 
-// A form of the delta rule that works head by head, on single tokens alone.
+// A form of the delta rule that works head by head. An output that stays empty is that of the S
+// that was given, in a sequence that of the faulty one.
 FaultForm by_head(std::string name, std::string sentence, HeadRule rule,
                   std::vector<std::string> explains = {}, double choices = 1);
 

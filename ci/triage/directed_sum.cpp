@@ -6,6 +6,7 @@
 
 #include "ci/triage/directed_sum.h"
 
+#include <bit>
 #include <cmath>
 
 namespace gdn {
@@ -14,7 +15,7 @@ namespace {
 // The exact number is value + rest, |rest| below the last bit of value.
 float rounded(double value, double rest, Direction direction) {
   const float nearest = static_cast<float>(value);
-  if (!std::isfinite(nearest)) return nearest;
+  if (!std::isfinite(nearest) || direction == Direction::nearest_of_22_bits) return nearest;
   const double off = value - static_cast<double>(nearest) + rest;  // exact minus nearest
   if (off == 0) return nearest;
   const bool is_positive = value > 0 || (value == 0 && rest > 0);
@@ -30,6 +31,13 @@ float product(float a, float b, Direction direction) {
 float sum(float a, float b, Direction direction) {
   const double x = a, y = b, s = x + y, from_y = s - x;
   return rounded(s, (x - (s - from_y)) + (y - from_y), direction);
+}
+
+// Ties to even; the last two bits of 24 go.
+float in_22_bits(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  if (!std::isfinite(x)) return x;
+  return std::bit_cast<float>((bits + 1 + (bits >> 2) % 2) / 4 * 4);
 }
 
 bool is_serial(const Reduction& order) {
@@ -50,6 +58,7 @@ std::optional<std::vector<float>> directed_product(const Matrix& w, const std::v
     float total = 0;
     for (size_t c = 0; c < row.size(); ++c) {
       total = sum(total, product(row[c], x[c], direction), direction);
+      if (direction == Direction::nearest_of_22_bits) total = in_22_bits(total);
     }
     y.push_back(total);
   }

@@ -66,11 +66,12 @@ std::vector<Token> tokens_of(const OperatorRun& run) {
 // NaN or an infinity that the formula demands counts as if all digits agreed.
 constexpr double digits = 24;
 
-double bits_told(double got, double right, double formula, double bound) {
-  if (!std::isfinite(got) || !std::isfinite(formula) || !std::isfinite(right)) return digits;
+double bits_told(double from_right, double got, const Bounded& want, size_t i) {
+  const double formula = want.value[i];
+  if (!std::isfinite(got) || !std::isfinite(formula) || !std::isfinite(from_right)) return digits;
   const double resolution =
-      std::max({bound, unit_roundoff * std::abs(formula), underflow_unit});
-  return std::clamp(std::log2(std::abs(got - right) / resolution), 0.0, digits);
+      std::max({want.bound_of(i), unit_roundoff * std::abs(formula), underflow_unit});
+  return std::clamp(std::log2(from_right / resolution), 0.0, digits);
 }
 
 // What a formula gives for one token; nothing where a number contradicts it, or where it says
@@ -87,7 +88,17 @@ std::optional<Fit> fit_array(const std::vector<float>& got, const Bounded& want,
   Fit fit{all.worst_ratio, 0, all.elements};
   for (const size_t i : wrong == nullptr ? std::vector<size_t>{} : wrong->elements) {
     if (all.undecided > 0 && !within_one(got[i], want, i).holds()) return std::nullopt;
-    fit.bits += bits_told(got[i], right.value[i], want.value[i], want.bound_of(i));
+    fit.bits += bits_told(std::abs(got[i] - right.value[i]), got[i], want, i);
+  }
+  // A formula that knows every bit tells something of the numbers that could be right as well.
+  const auto is_wrong = [wrong](size_t i) {
+    return wrong != nullptr &&
+           std::binary_search(wrong->elements.begin(), wrong->elements.end(), i);
+  };
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool is_exact = want.bound_of(i) == 0 && want.stored == Format::f32;
+    if (!is_exact || !std::isfinite(right.bound_of(i)) || is_wrong(i)) continue;
+    if (std::isfinite(got[i])) fit.bits += bits_told(right.bound_of(i), got[i], want, i);
   }
   return fit;
 }

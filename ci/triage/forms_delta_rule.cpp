@@ -126,6 +126,17 @@ const RegisteredForm orders[] = {
             [](const DeltaHead& h, const OperatorRun&) {
               return state_only(h.written(h.decayed(h.S), h.k, h.error(h.read(h.S, h.k))));
             }),
+    by_head("error_before_decay", "the error is taken from the state before it decays",
+            // The right rule, with v moved by what decay took from S^T k.
+            [](const DeltaHead& h, const OperatorRun&) {
+              const Balls t = h.decayed(h.S);
+              Balls taken = h.S;
+              for (size_t i = 0; i < taken.size(); ++i) taken[i] = taken[i] - t[i];
+              DeltaHead moved = h;
+              const Balls by = h.read(taken, h.k);
+              for (size_t j = 0; j < h.vd; ++j) moved.v[j] = h.v[j] - by[j];
+              return state_only(h.written(t, h.k, moved.error(h.read(t, h.k))));
+            }),
     by_head("decay_after_update", "the state decays after the token is written",
             [](const DeltaHead& h, const OperatorRun&) {
               return state_only(h.decayed(h.written(h.S, h.k, h.error(h.read(h.S, h.k)))));
@@ -153,6 +164,22 @@ const RegisteredForm orders[] = {
             [](const DeltaHead& h, const OperatorRun&) {
               const Balls t = h.decayed(h.S);
               return state_only(h.written(t, h.q, h.error(h.read(t, h.k))));
+            }),
+    by_head("query_written_into_state", "the error is written into the state along q, not k",
+            // d as what the right rule wrote along the key's largest entry, over that.
+            [](const DeltaHead& h, const OperatorRun&) {
+              const auto is_smaller = [](const Ball& a, const Ball& b) {
+                return std::abs(a.value) < std::abs(b.value);
+              };
+              const size_t row = static_cast<size_t>(
+                  std::max_element(h.k.begin(), h.k.end(), is_smaller) - h.k.begin());
+              if (h.k[row].value == 0) return FaultyHead{};
+              const Balls t = h.decayed(h.S), after = h.state_after();
+              Balls d;
+              for (size_t j = 0; j < h.vd; ++j) {
+                d.push_back((after[row * h.vd + j] - t[row * h.vd + j]) / h.k[row]);
+              }
+              return state_only(h.written(t, h.q, d));
             }),
     by_head("error_read_with_the_query", "the error is taken with q in place of k",
             [](const DeltaHead& h, const OperatorRun&) {
@@ -203,6 +230,16 @@ FaultForm transposed_read() {
               });
 }
 const RegisteredForm layouts[] = {transposed_read()};
+
+// The gate of the operator that comes next, multiplied in where o lies.
+std::optional<FaultyArrays> overwritten(const Evidence& at, const OperatorRun&) {
+  const auto next = at.fed.find("next");
+  if (next == at.fed.end()) return std::nullopt;
+  return FaultyArrays{{"o", exactly(next->second)}};
+}
+const RegisteredForm in_place({"output_gated_in_place",
+                               "o is overwritten with what the gated norm makes of it",
+                               Operator::delta_rule, overwritten});
 
 }  // namespace
 }  // namespace gdn

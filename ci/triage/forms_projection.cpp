@@ -147,8 +147,13 @@ std::optional<FaultyArrays> directed(const Evidence& at, const OperatorRun& run,
 std::vector<RegisteredForm> all_forms() {
   std::vector<RegisteredForm> forms;
   add(forms, "last_block_dropped", "the last 32 columns are left out", columns_dropped(block));
-  add(forms, "four_left_blocks_dropped", "the last four blocks of a row are left out",
-      columns_dropped(4 * block));
+  add(forms, "four_left_blocks_dropped",
+      "the last four blocks of a row are left out where a multiple of eight comes before",
+      with_x([](std::vector<float>& x) {
+        if (x.size() / block % 8 != 4) return false;
+        std::fill(x.end() - static_cast<int64_t>(4 * block), x.end(), 0.0F);
+        return true;
+      }));
   constexpr size_t tails[] = {4, 8, 16, 64, 128, 256};
   for (const size_t wide : tails) {
     add(forms, "columns_beyond_a_multiple_of_" + std::to_string(wide) + "_dropped",
@@ -187,7 +192,7 @@ std::vector<RegisteredForm> all_forms() {
       towards(Direction::down));
   add(forms, "sums_rounded_upward", "every operation rounds towards plus infinity",
       towards(Direction::up));
-  add(forms, "sums_truncated", "every operation rounds towards zero", towards(Direction::zero));
+  add(forms, "sums_rounded_toward_zero", "every operation rounds towards zero", towards(Direction::zero));
   return forms;
 }
 const std::vector<RegisteredForm> self = all_forms();

@@ -52,7 +52,7 @@ std::vector<FaultForm> forms_of(const DecodingFault& fault) {
       other.weights.f32 = weights.data();
       return right_of(at, other);
     };
-    forms.push_back({fault.name, fault.sentence, op, expect});
+    forms.push_back({fault.name, fault.sentence, op, expect, fault.explains});
   }
   return forms;
 }

@@ -38,6 +38,7 @@ struct DecodingFault {
   std::string name, sentence;
   Q4Change change;
   bool products_only = false;
+  std::vector<std::string> explains = {};
 };
 std::vector<FaultForm> forms_of(const DecodingFault& fault);
 
