@@ -33,6 +33,11 @@ Ball product(double value, double bound) {
   return result;
 }
 
+// A number so small that float32 may hold it as zero.
+bool may_be_zero(const Ball& x) {
+  return std::abs(x.value) - x.bound <= 2 * underflow_unit;
+}
+
 }  // namespace
 
 Ball operator+(const Ball& a, const Ball& b) {
@@ -43,6 +48,10 @@ Ball operator+(const Ball& a, const Ball& b) {
 Ball operator-(const Ball& a, const Ball& b) { return a + -b; }
 
 Ball operator*(const Ball& a, const Ball& b) {
+  const bool infinity_by_zero = (std::isinf(a.value) && may_be_zero(b)) ||
+                                (std::isinf(b.value) && may_be_zero(a));
+  const bool is_certain = a.value == 0 || b.value == 0;
+  if (infinity_by_zero && !is_certain) return {std::nan(""), infinity};
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) {
     return computed(a.value * b.value, a.bound + b.bound, 0);
   }
@@ -65,6 +74,7 @@ Ball operator/(const Ball& a, const Ball& b) {
 Ball exp_of(const Ball& x, const FloatModel& model) {
   if (std::isnan(x.value)) return x;
   if (std::isinf(x.value)) return exact_ball(x.value > 0 ? infinity : 0);
+  if (std::exp(x.value - x.bound) > 2 * overflow_threshold) return exact_ball(infinity);
   const double largest = std::exp(x.value + x.bound);
   const double moved = x.bound == 0 ? 0 : largest * -std::expm1(-2 * x.bound);
   const double relative = model.exp_relative(std::abs(x.value) + x.bound);

@@ -35,8 +35,10 @@ const std::vector<Change>& changes() {
       {gates, "beta", "bf16", "beta is rounded to bf16", {"beta_rounded_to_bf16"}},
       {gates, "beta", "f32", "beta is not rounded to bf16"},
       {qk_norm, "qk_norm", "sum_eps", "q and k are divided by sqrt(sum + eps)"},
-      {qk_norm, "qk_norm", "max_norm", "q and k are normalised by max(norm, eps)",
-       {"l2_norm_max_form"}},
+      // Above eps, where nearly all norms are, the two are one formula.
+      {qk_norm, "qk_norm", "max_norm",
+       "q and k are normalised by max(norm, eps), or by the norm without eps",
+       {"l2_norm_max_form", "l2_norm_without_eps"}},
       {qk_norm, "qk_norm", "mean_eps",
        "q and k are normalised with eps in the mean of squares, kd times too much in their sum",
        {"l2_norm_mean_eps"}},

@@ -31,6 +31,10 @@ struct FaultForm {
 // A number of float32 that is taken from what was given.
 inline constexpr double fitted_number = 0x1p24;
 
+// A formula that is possible and that no report of a fault speaks of: it stands behind those that
+// explain as much.
+inline constexpr double rarely_made = 16;
+
 class RegisteredForm {
  public:
   RegisteredForm(FaultForm form);  // not explicit, so that a file can list its forms

@@ -200,7 +200,8 @@ const RegisteredForm orders[] = {
     by_head("decay_complemented", "the state decays by 1 - exp(g)",
             [](const DeltaHead& h, const OperatorRun&) {
               return with_decay(h, [](const Ball& a) { return exact_ball(1) - a; });
-            }),
+            },
+            {}, rarely_made),
     by_head("state_not_updated", "the state stays as it was",
             [](const DeltaHead& h, const OperatorRun&) { return state_only(h.S); }),
     by_head("state_saturates_at_one", "the state is clamped to [-1, 1]",

@@ -9,14 +9,13 @@ namespace gdn {
 namespace {
 
 FaultForm other_input(std::string name, std::string sentence,
-                      std::function<void(Evidence& at)> change,
-                      std::vector<std::string> explains = {}) {
+                      std::function<void(Evidence& at)> change, double choices = 1) {
   return altered(std::move(name), std::move(sentence), Operator::gates,
                  [change = std::move(change)](Evidence& at, OperatorRun&) {
                    change(at);
                    return true;
                  },
-                 std::move(explains));
+                 {}, choices);
 }
 
 void fill(std::vector<float>& x, float with) { std::fill(x.begin(), x.end(), with); }
@@ -25,9 +24,9 @@ const RegisteredForm inputs[] = {
     other_input("beta_from_a", "beta is computed from a and the decay from b",
                 [](Evidence& at) { std::swap(at.fed["a"], at.fed["b"]); }),
     other_input("beta_of_a_too", "beta is computed from a, as the decay is",
-                [](Evidence& at) { at.fed["b"] = at.fed["a"]; }),
+                [](Evidence& at) { at.fed["b"] = at.fed["a"]; }, rarely_made),
     other_input("decay_of_b_too", "the decay is computed from b, as beta is",
-                [](Evidence& at) { at.fed["a"] = at.fed["b"]; }),
+                [](Evidence& at) { at.fed["a"] = at.fed["b"]; }, rarely_made),
     other_input("a_log_of_the_first_head", "every head takes the A_log of the first",
                 [](Evidence& at) { fill(at.fed["A_log"], at.fed["A_log"].front()); }),
     other_input("dt_bias_of_the_first_head", "every head takes the dt_bias of the first",
@@ -37,7 +36,8 @@ const RegisteredForm inputs[] = {
     other_input("a_log_left_out", "A_log counts as 0",
                 [](Evidence& at) { fill(at.fed["A_log"], 0); }),
     other_input("a_log_and_dt_bias_swapped", "A_log and dt_bias change places",
-                [](Evidence& at) { std::swap(at.fed["A_log"], at.fed["dt_bias"]); }),
+                [](Evidence& at) { std::swap(at.fed["A_log"], at.fed["dt_bias"]); },
+                rarely_made),
     other_input("dt_bias_subtracted", "dt_bias is subtracted",
                 [](Evidence& at) {
                   for (float& x : at.fed["dt_bias"]) x = -x;
@@ -59,7 +59,7 @@ using GateRule = std::function<Ball(const GateHead&, const Contract&)>;
 // Another formula for beta or g; the other of the two is right. Where it has no bound of its own
 // here, NaN as a value with an infinite bound, the right one stands.
 FaultForm formula(std::string name, std::string sentence, const char* array, GateRule rule,
-                  std::vector<std::string> explains = {}) {
+                  double choices = 1) {
   const auto expect = [array, rule = std::move(rule)](
                           const Evidence& at,
                           const OperatorRun& run) -> std::optional<FaultyArrays> {
@@ -74,7 +74,7 @@ FaultForm formula(std::string name, std::string sentence, const char* array, Gat
     }
     return FaultyArrays{{array, bounded_from(result)}};
   };
-  return {std::move(name), std::move(sentence), Operator::gates, expect, std::move(explains)};
+  return {std::move(name), std::move(sentence), Operator::gates, expect, {}, choices};
 }
 
 // softplus and the gate by the book; far below 0 in one exponential, as a right engine.
@@ -106,9 +106,10 @@ const RegisteredForm formulas[] = {
             [](const GateHead& h, const Contract& c) {
               const Ball beta = sigmoid_of(h.b, c);
               return Ball{2 * beta.value, 2 * beta.bound};
-            }),
+            },
+            rarely_made),
     formula("beta_with_silu", "beta is silu(b) in place of sigmoid(b)", "beta",
-            [](const GateHead& h, const Contract& c) { return silu_of(h.b, c); }),
+            [](const GateHead& h, const Contract& c) { return silu_of(h.b, c); }, rarely_made),
     formula("gate_overflow_gives_nan",
             "exp(A_log) and exp(x) are multiplied below -20, infinity times 0 or a lost digit", "g",
             [](const GateHead& h, const Contract& c) {
@@ -141,12 +142,14 @@ const RegisteredForm formulas[] = {
             [](const GateHead& h, const Contract& c) {
               const Ball x = h.x.value > 0 ? h.x : Ball{};
               return -(exp_of(h.A_log, FloatModel(c)) * x);
-            }),
+            },
+            rarely_made),
     formula("softplus_as_exp", "softplus is exp(x)", "g",
             [](const GateHead& h, const Contract& c) {
               const FloatModel model(c);
               return -(exp_of(h.A_log, model) * exp_of(h.x, model));
-            }),
+            },
+            rarely_made),
     formula("gate_negated", "g has the other sign: the state grows", "g",
             [](const GateHead& h, const Contract& c) { return -gate_of(h, FloatModel(c)); }),
     formula("gate_exponentiated", "g is the decay exp(g) itself, not its logarithm", "g",
