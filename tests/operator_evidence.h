@@ -109,7 +109,8 @@ inline std::vector<OperatorRun> runs_of(const Case& c, const Lab& lab, const Lay
               {{"q", now[Tensor::Q]}, {"k", now[Tensor::K]}});
     add_token(rule, t,
               {{"q", now[Tensor::Q]}, {"k", now[Tensor::K]}, {"v", now[Tensor::V]},
-               {"g", now[Tensor::G]}, {"beta", now[Tensor::BETA]}, {"S", S}, {"next", now[Tensor::ONORM]}},
+               {"g", now[Tensor::G]}, {"beta", now[Tensor::BETA]}, {"S", S},
+               {"next", now[Tensor::ONORM]}},
               {{"S", now[Tensor::S]}, {"o", now[Tensor::O]}});
     add_token(gated, t, {{"o", now[Tensor::O]}, {"z", now[Tensor::Z]}, {"weight", w.norm}},
               {{"y", now[Tensor::ONORM]}});

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "reference/formats.h"
+#include "reference/functions.h"
 
 namespace gdn {
 namespace {
@@ -71,7 +72,8 @@ Ball operator/(const Ball& a, const Ball& b) {
   return product(quotient, (a.bound + std::abs(quotient) * b.bound) / least);
 }
 
-Ball exp_of(const Ball& x, const FloatModel& model) {
+Ball exp_of(const Ball& x, const Contract& contract) {
+  const FloatModel model(contract);
   if (std::isnan(x.value)) return x;
   if (std::isinf(x.value)) return exact_ball(x.value > 0 ? infinity : 0);
   if (std::exp(x.value - x.bound) > 2 * overflow_threshold) return exact_ball(infinity);
@@ -83,7 +85,8 @@ Ball exp_of(const Ball& x, const FloatModel& model) {
   return result;
 }
 
-Ball log1p_of(const Ball& x, const FloatModel& model) {
+Ball log1p_of(const Ball& x, const Contract& contract) {
+  const FloatModel model(contract);
   if (std::isnan(x.value) || x.value == infinity) return x;
   const double least = 1 + x.value - x.bound;
   if (!(least > 0)) return {0, infinity};
@@ -93,7 +96,8 @@ Ball log1p_of(const Ball& x, const FloatModel& model) {
                              model.log1p_absolute, 0);
 }
 
-Ball sqrt_of(const Ball& x, const FloatModel& model) {
+Ball sqrt_of(const Ball& x, const Contract& contract) {
+  const FloatModel model(contract);
   if (!std::isfinite(x.value) || (x.value == 0 && x.bound == 0)) {
     return computed(std::sqrt(x.value), x.bound, 0);
   }
@@ -110,8 +114,8 @@ Ball sigmoid_of(const Ball& x, const Contract& contract) {
   const double low = x.value - x.bound, high = x.value + x.bound;
   const double value = 1 / (1 + std::exp(-x.value));
   const double moved = x.bound == 0 ? 0 : sigmoid_slope(low, high) * x.bound;
-  return computed(value, moved + sigmoid_error(low, high, contract.sigmoid, model).of(value + moved),
-                  0);
+  const FunctionError local = sigmoid_error(low, high, contract.sigmoid, model);
+  return computed(value, moved + local.of(value + moved), 0);
 }
 
 Ball silu_of(const Ball& x, const Contract& contract) {
@@ -148,6 +152,12 @@ Ball rounded_to(Format format, const Ball& x) {
   const double high = round_to(format, x.value + x.bound);
   if (low == high) return exact_ball(low);
   return computed(x.value, std::max(std::abs(low - x.value), std::abs(high - x.value)), 0);
+}
+
+Ball scale_of_q(const Dialect& dialect, const Shape& shape) {
+  if (dialect.scale) return exact_ball(*dialect.scale);
+  const double scale = 1 / std::sqrt(static_cast<double>(shape.head_k_dim));
+  return {scale, is_power_of_two(scale) ? 0 : 2 * unit_roundoff * scale};
 }
 
 std::vector<Ball> balls_of(const std::vector<float>& numbers) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "reference/bound.h"
-#include "reference/functions.h"
+#include "reference/contract.h"
+#include "reference/dialect.h"
+#include "reference/shape.h"
 
 namespace gdn {
 
@@ -26,9 +28,9 @@ Ball operator/(const Ball& a, const Ball& b);
 inline Ball operator-(const Ball& a) { return {-a.value, a.bound}; }
 
 // The functions as a contract has them.
-Ball exp_of(const Ball& x, const FloatModel& model);
-Ball log1p_of(const Ball& x, const FloatModel& model);
-Ball sqrt_of(const Ball& x, const FloatModel& model);
+Ball exp_of(const Ball& x, const Contract& contract);
+Ball log1p_of(const Ball& x, const Contract& contract);
+Ball sqrt_of(const Ball& x, const Contract& contract);
 Ball sigmoid_of(const Ball& x, const Contract& contract);
 Ball silu_of(const Ball& x, const Contract& contract);
 
@@ -38,6 +40,9 @@ Ball dot_of(std::span<const Ball> a, std::span<const Ball> b);
 
 // Rounded to a narrower format, both ends of it.
 Ball rounded_to(Format format, const Ball& x);
+
+// What scales q, a constant or the quotient of a root.
+Ball scale_of_q(const Dialect& dialect, const Shape& shape);
 
 std::vector<Ball> balls_of(const std::vector<float>& numbers);
 std::vector<Ball> balls_of(const Bounded& numbers);

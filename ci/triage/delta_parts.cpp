@@ -2,7 +2,6 @@
 #include "ci/triage/delta_parts.h"
 
 #include <algorithm>
-#include <cmath>
 
 
 namespace gdn {
@@ -37,18 +36,17 @@ std::vector<Ball> part(const std::vector<Ball>& all, int64_t begin, int64_t coun
 }
 
 std::vector<Ball> decay_of(const TokenBalls& in, const OperatorRun& run, int64_t head) {
-  const FloatModel model(run.contract);
   const auto kd = static_cast<size_t>(run.shape.head_k_dim);
   const auto at = static_cast<size_t>(head);
   const bool linear = run.dialect.gate_input == Dialect::GateInput::linear_alpha;
   std::vector<Ball> decay(kd, exact_ball(1));
   if (!in.g.empty()) {
-    for (Ball& row : decay) row = linear ? in.g[at] : exp_of(in.g[at], model);
+    for (Ball& row : decay) row = linear ? in.g[at] : exp_of(in.g[at], run.contract);
   }
   if (in.gk.empty()) return decay;
   const bool is_scalar = in.gk.size() == static_cast<size_t>(run.shape.num_v_heads);
   for (size_t i = 0; i < kd; ++i) {
-    decay[i] = decay[i] * exp_of(in.gk[is_scalar ? at : at * kd + i], model);
+    decay[i] = decay[i] * exp_of(in.gk[is_scalar ? at : at * kd + i], run.contract);
   }
   return decay;
 }
@@ -107,10 +105,7 @@ FaultyArrays faulty_heads(const Evidence& at, const OperatorRun& run, const Head
 FaultyArrays faulty_sequence(const Evidence& at, const OperatorRun& run, const HeadRule& rule) {
   const int64_t tokens = tokens_of(at, run), heads = run.shape.num_v_heads;
   std::vector<Ball> S = balls_of(at.fed.at("S")), o;
-  const double by = run.dialect.scale
-                        ? *run.dialect.scale
-                        : 1 / std::sqrt(static_cast<double>(run.shape.head_k_dim));
-  const Ball scale{by, run.dialect.scale || is_power_of_two(by) ? 0 : 2 * unit_roundoff * by};
+  const Ball scale = scale_of_q(run.dialect, run.shape);
   for (int64_t t = 0; t < tokens; ++t) {
     const TokenBalls in = token_balls(at, run, t, tokens);
     for (int64_t head = 0; head < heads; ++head) {

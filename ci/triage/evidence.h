@@ -29,10 +29,10 @@ namespace gdn {
 //   out_proj    x                                y        ONORM -> OUT
 //   dequant     -                                out
 //
-// The delta rule of a layer may be fed `next` as well: ONORM of the same token, for whoever computes
-// that in place. hist and S in `fed` are those before the token, in `gave` those after it. Of the projections and
-// dequant the weights are OperatorRun::weights. `right` of o is what the S in `gave` gives: that of
-// a layer's local check; explanations_of works it out itself, whatever `right` says.
+// The delta rule of a layer may be fed `next` as well, ONORM of the same token, for whoever
+// computes that in place. hist and S in `fed` are those before the token, in `gave` those after it.
+// Of the projections and dequant the weights are OperatorRun::weights. `right` of o is what the S
+// in `gave` gives, as a layer's local check has it; explanations_of works that out itself.
 struct Evidence {
   int64_t token = 0;  // of the sequence that was fed
   std::map<std::string, std::vector<float>> fed, gave;

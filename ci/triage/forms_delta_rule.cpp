@@ -194,8 +194,7 @@ const RegisteredForm orders[] = {
             [](const DeltaHead& h, const OperatorRun&) { return output_only(h.read(h.S, h.q)); }),
     by_head("gate_exponentiated_twice", "the decay is exponentiated twice",
             [](const DeltaHead& h, const OperatorRun& run) {
-              const FloatModel model(run.contract);
-              return with_decay(h, [&](const Ball& a) { return exp_of(a, model); });
+              return with_decay(h, [&](const Ball& a) { return exp_of(a, run.contract); });
             }),
     by_head("decay_complemented", "the state decays by 1 - exp(g)",
             [](const DeltaHead& h, const OperatorRun&) {

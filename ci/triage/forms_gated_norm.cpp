@@ -76,7 +76,7 @@ struct NormHead {
     std::vector<Ball> squares;
     for (size_t i = 0; i < std::min(reach, x.size()); ++i) squares.push_back(x[i] * x[i]);
     const Ball mean = sum_of(squares) / exact_ball(static_cast<double>(x.size()));
-    return sqrt_of(mean + exact_ball(run.shape.rms_norm_eps), FloatModel(run.contract));
+    return sqrt_of(mean + exact_ball(run.shape.rms_norm_eps), run.contract);
   }
   // Every element by its own gate.
   std::vector<Ball> out(const Ball& root, const std::function<Ball(const Ball&)>& gate) const {
@@ -124,13 +124,13 @@ const RegisteredForm heads[] = {
     by_head("rms_eps_outside_root", "eps is added outside the root",
             [](const NormHead& h) {
               const Ball mean = dot_of(h.o, h.o) / exact_ball(static_cast<double>(h.o.size()));
-              const Ball root = sqrt_of(mean, FloatModel(h.run.contract));
+              const Ball root = sqrt_of(mean, h.run.contract);
               return h.gated(root + exact_ball(h.run.shape.rms_norm_eps));
             }),
     by_head("rms_norm_of_the_sum", "the sum of squares stands in place of their mean",
             [](const NormHead& h) {
               const Ball sum = dot_of(h.o, h.o) + exact_ball(h.run.shape.rms_norm_eps);
-              return h.gated(sqrt_of(sum, FloatModel(h.run.contract)));
+              return h.gated(sqrt_of(sum, h.run.contract));
             }),
     by_head("mean_subtracted", "the mean of o is subtracted, a layer norm",
             [](const NormHead& h) {

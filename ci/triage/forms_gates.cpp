@@ -78,23 +78,23 @@ FaultForm formula(std::string name, std::string sentence, const char* array, Gat
 }
 
 // softplus and the gate by the book; far below 0 in one exponential, as a right engine.
-Ball softplus_of(const Ball& x, const FloatModel& model) {
+Ball softplus_of(const Ball& x, const Contract& contract) {
   if (x.value > 20) return {x.value, x.bound + std::exp(-x.value)};
-  const Ball e = exp_of(x, model);
-  return x.value < -20 ? e : log1p_of(e, model);
+  const Ball e = exp_of(x, contract);
+  return x.value < -20 ? e : log1p_of(e, contract);
 }
 
-Ball gate_of(const GateHead& h, const FloatModel& model) {
-  if (h.x.value < -20) return -exp_of(h.A_log + h.x, model);
-  return -(exp_of(h.A_log, model) * softplus_of(h.x, model));
+Ball gate_of(const GateHead& h, const Contract& contract) {
+  if (h.x.value < -20) return -exp_of(h.A_log + h.x, contract);
+  return -(exp_of(h.A_log, contract) * softplus_of(h.x, contract));
 }
 
 // What exp(x) is as a float32 of its own: infinite from 88.72 on.
-Ball plain_softplus(const Ball& x, const FloatModel& model) {
-  const Ball e = exp_of(x, model);
+Ball plain_softplus(const Ball& x, const Contract& contract) {
+  const Ball e = exp_of(x, contract);
   if (!std::isfinite(e.value)) return e;
   // log1p(exp x) where exp x is large: a relative error of exp moves it absolutely.
-  return log1p_of(e, model);
+  return log1p_of(e, contract);
 }
 
 const RegisteredForm formulas[] = {
@@ -113,55 +113,50 @@ const RegisteredForm formulas[] = {
     formula("gate_overflow_gives_nan",
             "exp(A_log) and exp(x) are multiplied below -20, infinity times 0 or a lost digit", "g",
             [](const GateHead& h, const Contract& c) {
-              const FloatModel model(c);
-              if (h.x.value + h.x.bound >= -20) return gate_of(h, model);
-              return -(exp_of(h.A_log, model) * exp_of(h.x, model));
+              if (h.x.value + h.x.bound >= -20) return gate_of(h, c);
+              return -(exp_of(h.A_log, c) * exp_of(h.x, c));
             }),
     formula("softplus_blends_both_branches",
             "softplus adds both of its branches under weights 0 and 1: 0 times infinity", "g",
             [](const GateHead& h, const Contract& c) {
-              const FloatModel model(c);
-              if (h.x.value <= 20) return gate_of(h, model);
-              const Ball below = plain_softplus(h.x, model);
+              if (h.x.value <= 20) return gate_of(h, c);
+              const Ball below = plain_softplus(h.x, c);
               if (below.bound == infinity) return below;
               const Ball blended = h.x + exact_ball(0) * below;
-              return -(exp_of(h.A_log, model) * blended);
+              return -(exp_of(h.A_log, c) * blended);
             }),
     formula("softplus_without_threshold", "softplus has no branch above 20, so that exp overflows",
             "g",
             [](const GateHead& h, const Contract& c) {
-              const FloatModel model(c);
-              if (h.x.value < -20) return gate_of(h, model);
-              return -(exp_of(h.A_log, model) * plain_softplus(h.x, model));
+              if (h.x.value < -20) return gate_of(h, c);
+              return -(exp_of(h.A_log, c) * plain_softplus(h.x, c));
             }),
     formula("softplus_left_out", "g is -exp(A_log) x without softplus", "g",
             [](const GateHead& h, const Contract& c) {
-              return -(exp_of(h.A_log, FloatModel(c)) * h.x);
+              return -(exp_of(h.A_log, c) * h.x);
             }),
     formula("softplus_as_relu", "softplus is max(x, 0)", "g",
             [](const GateHead& h, const Contract& c) {
               const Ball x = h.x.value > 0 ? h.x : Ball{};
-              return -(exp_of(h.A_log, FloatModel(c)) * x);
+              return -(exp_of(h.A_log, c) * x);
             },
             rarely_made),
     formula("softplus_as_exp", "softplus is exp(x)", "g",
             [](const GateHead& h, const Contract& c) {
-              const FloatModel model(c);
-              return -(exp_of(h.A_log, model) * exp_of(h.x, model));
+              return -(exp_of(h.A_log, c) * exp_of(h.x, c));
             },
             rarely_made),
     formula("gate_negated", "g has the other sign: the state grows", "g",
-            [](const GateHead& h, const Contract& c) { return -gate_of(h, FloatModel(c)); }),
+            [](const GateHead& h, const Contract& c) { return -gate_of(h, c); }),
     formula("gate_exponentiated", "g is the decay exp(g) itself, not its logarithm", "g",
             [](const GateHead& h, const Contract& c) {
-              const FloatModel model(c);
-              return exp_of(gate_of(h, model), model);
+              return exp_of(gate_of(h, c), c);
             }),
     formula("gate_in_base_two", "g is a logarithm to base 2", "g",
             [](const GateHead& h, const Contract& c) {
               const double per_nat = 1 / std::log(2.0);
               const Ball constant{per_nat, unit_roundoff * per_nat};
-              return gate_of(h, FloatModel(c)) * constant;
+              return gate_of(h, c) * constant;
             })};
 
 }  // namespace

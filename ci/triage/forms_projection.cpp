@@ -172,7 +172,8 @@ std::vector<RegisteredForm> all_forms() {
   add(forms, "last_column_dropped", "the last column is left out", columns_dropped(1));
   add(forms, "row_reads_neighbour", "the last block of a row is its neighbour's",
       with_weights(neighbours_last_block));
-  add(forms, "rows_swapped_in_pairs", "rows change places in pairs", with_weights(rows_in_pairs));
+  add(forms, "rows_swapped_in_pairs", "rows change places in pairs",
+      with_weights(rows_in_pairs));
   add(forms, "weights_transposed", "the weights are read as [cols][rows]",
       with_weights(transposed));
   add(forms, "offset_of_8_folded_with_magnitudes",
@@ -192,7 +193,10 @@ std::vector<RegisteredForm> all_forms() {
       towards(Direction::down));
   add(forms, "sums_rounded_upward", "every operation rounds towards plus infinity",
       towards(Direction::up));
-  add(forms, "sums_rounded_toward_zero", "every operation rounds towards zero", towards(Direction::zero));
+  add(forms, "sums_rounded_toward_zero", "every operation rounds towards zero",
+      towards(Direction::zero));
+  add(forms, "sums_in_22_bits", "sums are kept in two bits less than float32 has",
+      towards(Direction::nearest_of_22_bits));
   return forms;
 }
 const std::vector<RegisteredForm> self = all_forms();

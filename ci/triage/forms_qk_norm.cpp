@@ -86,12 +86,7 @@ const RegisteredForm norms[] = {
 using HeadRule = std::function<std::vector<Ball>(const std::vector<Ball>& x, const OperatorRun&)>;
 
 std::vector<Ball> scaled(std::vector<Ball> x, const OperatorRun& run, int times) {
-  const double one = run.dialect.scale
-                         ? *run.dialect.scale
-                         : 1 / std::sqrt(static_cast<double>(run.shape.head_k_dim));
-  // 1/sqrt(kd) is a root and a quotient, or a constant.
-  const bool exact = run.dialect.scale.has_value() || is_power_of_two(one);
-  const Ball scale{one, exact ? 0 : 2 * unit_roundoff * one};
+  const Ball scale = scale_of_q(run.dialect, run.shape);
   for (Ball& element : x) {
     for (int i = 0; i < times; ++i) element = element * scale;
   }
@@ -124,11 +119,10 @@ FaultForm by_head(std::string name, std::string sentence, HeadRule rule,
 
 // Divided by sqrt(the sum of the first `reach` squares + eps).
 std::vector<Ball> normed(const std::vector<Ball>& x, const OperatorRun& run, size_t reach) {
-  const FloatModel model(run.contract);
   std::vector<Ball> squares;
   for (size_t i = 0; i < std::min(reach, x.size()); ++i) squares.push_back(x[i] * x[i]);
   squares.push_back(exact_ball(run.shape.l2norm_eps));
-  const Ball root = sqrt_of(sum_of(squares), model);
+  const Ball root = sqrt_of(sum_of(squares), run.contract);
   std::vector<Ball> result;
   for (const Ball& element : x) result.push_back(element / root);
   return result;
@@ -148,7 +142,7 @@ const RegisteredForm heads[] = {
             2),
     by_head("l2_eps_outside_root", "eps is added to the norm of q and k, not under its root",
             [](const auto& x, const OperatorRun& run) {
-              const Ball root = sqrt_of(squares_of(x), FloatModel(run.contract));
+              const Ball root = sqrt_of(squares_of(x), run.contract);
               return divided(x, root + exact_ball(run.shape.l2norm_eps));
             }),
     by_head("l2_norm_without_root", "q and k are divided by their squared norm",
@@ -159,7 +153,7 @@ const RegisteredForm heads[] = {
             [](const auto& x, const OperatorRun& run) {
               const Ball mean = squares_of(x) / exact_ball(static_cast<double>(x.size()));
               return divided(x, sqrt_of(mean + exact_ball(run.shape.l2norm_eps),
-                                        FloatModel(run.contract)));
+                                        run.contract));
             }),
     by_head("l1_norm", "q and k are divided by the sum of their magnitudes",
             [](const auto& x, const OperatorRun& run) {
