@@ -62,7 +62,7 @@ Expect counted_twice(bool first) {
   return [first](const Evidence& at, const OperatorRun& run) -> std::optional<FaultyArrays> {
     Evidence part = at;
     std::vector<float>& x = part.fed.at("x");
-    if (x.size() <= block) return std::nullopt;
+    if (x.size() < block) return std::nullopt;
     const auto edge = x.begin() + static_cast<int64_t>(block);
     const auto tail = x.end() - static_cast<int64_t>(block);
     first ? std::fill(edge, x.end(), 0.0F) : std::fill(x.begin(), tail, 0.0F);
