@@ -30,15 +30,20 @@ struct CallFinding {
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab);
 
 struct Finding {
-  std::string engine, invariant, origin;  // origin: the file or record that it came from
+  std::string engine, origin;  // origin: the file or record that it came from
+  std::string invariant;       // that fails on `smallest`; empty where none of those asked does
   Case smallest;
+  size_t steps = 0;            // from the case that was given to `smallest`
+  bool crashed = false;        // the engine ended the process, or had to be ended: see `verdict`
   std::string op;      // an operator, "host", or empty where nothing is out of budget
   std::string tensor;  // of `op`, the first that is wrong
   int64_t token = -1;  // of the sequence; -1 where it is a call that is wrong
+  int64_t layer = 0;
   Verdict verdict;
   std::vector<Explanation> explanations;  // of an operator
   std::optional<CallFinding> call;        // of the host
   std::vector<std::string> patterns;      // where the wrong elements lie, in words
+  std::vector<std::string> notes;         // what else was found on the way, a sentence each
   std::string first_bad;                  // commit, where a range was searched
   std::string replay;
 };

@@ -150,6 +150,7 @@ class LayerSeen {
                   {"weight", weights_.conv}};
         gives(at, t, "y", Tensor::CONV);
         gives(at, t, "hist", Tensor::HIST);
+        gives(at, t, "v", Tensor::V);
         break;
       case Operator::qk_norm:
         at.fed = {{"q", part(0, case_.shape.k_dim())},
@@ -175,6 +176,9 @@ class LayerSeen {
       case Operator::dequant:
         break;
     }
+    const auto is_empty = [](const auto& array) { return array.second.empty(); };
+    std::erase_if(at.fed, is_empty);
+    std::erase_if(at.gave, is_empty);
     return at;
   }
 

@@ -58,6 +58,9 @@ OperatorRun run_of(const Case& c, Operator op, const Lab& lab, const Numbers& nu
   at.fed = numbers.arrays;
   if (projects) at.fed.erase("weight");
   at.gave = gave;
+  const auto is_empty = [](const auto& array) { return array.second.empty(); };
+  std::erase_if(at.fed, is_empty);
+  std::erase_if(at.gave, is_empty);
   at.right = lab.expect(c).calls.front().arrays;
   return run;
 }

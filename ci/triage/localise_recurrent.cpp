@@ -124,6 +124,22 @@ Localised as_a_whole(const Case& c, const Lab& lab) {
   return localised;
 }
 
+OperatorRun run_as_given(const Case& c, const Lab& lab, const Numbers& numbers) {
+  OperatorRun run;
+  run.op = Operator::delta_rule;
+  run.shape = c.shape;
+  run.dialect = c.dialect;
+  run.contract = lab.contract();
+  run.is_recurrent = true;
+  const Case own = c.with_calls({});
+  Evidence& at = run.tokens.emplace_back();
+  at.fed = numbers.arrays;
+  std::erase_if(at.fed, [](const auto& array) { return array.second.empty(); });
+  at.gave = lab.run(own).calls.front().arrays;
+  at.right = lab.expect(own).calls.front().arrays;
+  return run;
+}
+
 bool is_right(const Case& c, const Lab& lab) {
   const Localised whole = as_a_whole(c, lab);
   return whole.served.holds() && !whole.first;
@@ -157,6 +173,7 @@ Localised localise_recurrent(const Case& c, const Lab& lab, bool with_evidence) 
   }
   // The rule is right: what is left is the scale, which is part of this call, and the norm.
   if (is_right(scaled, lab)) at.op = Operator::qk_norm;
+  if (with_evidence) at.run = run_as_given(c, lab, *numbers);
   return localised;
 }
 

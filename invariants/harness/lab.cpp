@@ -230,6 +230,7 @@ Observation Session::finish() && {
 
 std::optional<Session> Lab::open(const Case& c, int snapshots, const RunOptions& run_options,
                                  Verdict* closed) const {
+  if (told_) told_(c);
   std::string why = why_invalid(c);
   if (why.empty()) why = why_not(c);
   auto open = std::make_unique<Session::Open>();
