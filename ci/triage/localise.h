@@ -15,7 +15,7 @@
 namespace gdn {
 
 // A dimension of a tensor, row-major as the tensor lies: what an index there counts.
-struct Extent {
+struct Axis {
   const char* unit = "";  // "v-head"
   int64_t count = 0;
 };
@@ -27,7 +27,7 @@ struct Located {
   Verdict verdict;
   std::vector<float> got;
   Bounded want;
-  std::vector<Extent> extents;
+  std::vector<Axis> axes;
   // The operator on its own, through apply on the same numbers, is right: what is wrong lies in how
   // the calls lead to it.
   bool right_alone = false;
@@ -53,7 +53,7 @@ Localised localise_recurrent(const Case& c, const Lab& lab, bool with_evidence);
 
 // The operator of `run` on the numbers of one of its tokens, as a case of its own.
 Case case_alone(const Case& c, const OperatorRun& run, const Evidence& at);
-std::vector<Extent> extents_of(Tensor tensor, const Shape& shape);
+std::vector<Axis> axes_of(Tensor tensor, const Shape& shape);
 // The tensor that an array of apply is, by its name; the array's own name where it is none.
 std::string tensor_of(Operator op, const std::string& array);
 

@@ -86,7 +86,7 @@ class LayerSeen {
     at.verdict = std::move(verdict);
     at.got = tokens_[t].at(tensor);
     at.want = want_[t].at(tensor);
-    at.extents = extents_of(tensor, case_.shape);
+    at.axes = axes_of(tensor, case_.shape);
     return at;
   }
 

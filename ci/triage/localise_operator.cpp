@@ -65,9 +65,9 @@ OperatorRun run_of(const Case& c, Operator op, const Lab& lab, const Numbers& nu
   return run;
 }
 
-std::vector<Extent> extents_of_array(const Case& c, Operator op, const std::string& array) {
+std::vector<Axis> axes_of_array(const Case& c, Operator op, const std::string& array) {
   for (const auto& [name, tensor] : arrays_of(op)) {
-    if (name == array) return extents_of(tensor, c.shape);
+    if (name == array) return axes_of(tensor, c.shape);
   }
   if (op == Operator::dequant) return {{"row", c.rows}, {"column", c.cols}};
   return {{"row", c.rows}};
@@ -75,7 +75,7 @@ std::vector<Extent> extents_of_array(const Case& c, Operator op, const std::stri
 
 }  // namespace
 
-std::vector<Extent> extents_of(Tensor tensor, const Shape& s) {
+std::vector<Axis> axes_of(Tensor tensor, const Shape& s) {
   switch (tensor) {
     case Tensor::QKV:
       return {{"row", s.conv_dim()}};
@@ -155,7 +155,7 @@ Localised localise_operator(const Case& given, const Lab& lab, bool with_evidenc
     at.verdict = std::move(verdict);
     at.got = got;
     at.want = right->second;
-    at.extents = extents_of_array(c, *op, array);
+    at.axes = axes_of_array(c, *op, array);
     if (!with_evidence) return localised;
     std::string why;
     at.numbers = std::make_shared<const Numbers>(*materialise(c, &why));

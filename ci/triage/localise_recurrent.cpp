@@ -86,7 +86,7 @@ std::optional<Located> first_wrong_token(const Case& plain, const Lab& lab, bool
       first->verdict = std::move(verdict);
       first->got = at.gave[array];
       first->want = at.right.at(array);
-      first->extents = extents_of(*tensor_named(first->tensor), plain.shape);
+      first->axes = axes_of(*tensor_named(first->tensor), plain.shape);
     }
     state = at.gave["S"];
     run.tokens.push_back(std::move(at));
@@ -117,8 +117,8 @@ Localised as_a_whole(const Case& c, const Lab& lab) {
     at.verdict = std::move(verdict);
     at.got = got == gave.end() ? std::vector<float>() : got->second;
     at.want = want;
-    at.extents = extents_of(*tensor_named(at.tensor), c.shape);
-    if (array[0] == 'o') at.extents.insert(at.extents.begin(), {"token", c.tokens});
+    at.axes = axes_of(*tensor_named(at.tensor), c.shape);
+    if (array[0] == 'o') at.axes.insert(at.axes.begin(), {"token", c.tokens});
     return localised;
   }
   return localised;
