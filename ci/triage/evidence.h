@@ -29,7 +29,8 @@ namespace gdn {
 //   out_proj    x                                y        ONORM -> OUT
 //   dequant     -                                out
 //
-// hist and S in `fed` are those before the token, in `gave` those after it. Of the projections and
+// The delta rule of a layer may be fed `next` as well: ONORM of the same token, for whoever computes
+// that in place. hist and S in `fed` are those before the token, in `gave` those after it. Of the projections and
 // dequant the weights are OperatorRun::weights. `right` of o is what the S in `gave` gives: that of
 // a layer's local check; explanations_of works it out itself, whatever `right` says.
 struct Evidence {
