@@ -24,6 +24,9 @@ struct CallFinding {
   Verdict verdict;                // in `detail` what, where, expected, got
   std::vector<std::string> causes;     // names, as mutants are named; best first
   std::vector<std::string> sentences;  // of each
+  // What shows it: the case, or one with other calls; `call` is an index into these.
+  Case shown;
+  std::string setting;  // "with a second handle open"; empty where nothing is special
 };
 
 // The first call of a layer's case at which the engine leaves the model; nothing where it does not.
