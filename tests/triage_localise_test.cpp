@@ -108,7 +108,7 @@ TEST(Localise, TellsTheNormFromTheRuleOfTheRecurrenceAlone) {
 }
 
 TEST(Diagnosis, MakesACaseOfOneHeadAndFewTokens) {
-  Lab lab = lab_of("mutant:error_before_decay");
+  const Lab lab = lab_of("mutant:error_before_decay");
   const Question question = {a_layer(), "mutant:error_before_decay",
                              invariant_named("operators_within_bound"), "a test"};
   const Finding finding = diagnose(question, lab);
@@ -121,7 +121,7 @@ TEST(Diagnosis, MakesACaseOfOneHeadAndFewTokens) {
 }
 
 TEST(Diagnosis, OfASoundEngineNamesNothing) {
-  Lab lab = lab_of("twin");
+  const Lab lab = lab_of("twin");
   const Finding finding =
       diagnose({a_layer(), "twin", invariant_named("operators_within_bound"), "a test"}, lab);
   EXPECT_THAT(finding.op, IsEmpty());

@@ -84,6 +84,13 @@ Story served_part(Story story, const Lab& lab) {
 
 }  // namespace
 
+std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab) {
+  const bool has_calls = c.subject == Subject::layer && (!c.calls.empty() || c.tokens > 0);
+  if (!has_calls || !lab.why_not(c).empty()) return std::nullopt;
+  Truth truth(lab, c);
+  return finding_in(served_part(own_story(c), lab), lab, truth);
+}
+
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab) {
   if (c.subject != Subject::layer) return wrong_beside_layers(c, lab);
   if (!lab.why_not(c.with_calls({})).empty()) return std::nullopt;

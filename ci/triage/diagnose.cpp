@@ -11,6 +11,7 @@
 #include "ci/triage/localise.h"
 #include "ci/triage/pattern.h"
 #include "ci/triage/smallest.h"
+#include "invariants/harness/watched_runs.h"
 
 namespace gdn {
 namespace {
@@ -28,14 +29,15 @@ struct Candidates {
 };
 
 // The cases that the invariant makes, then the one that it was asked about; and what it says.
-Verdict judge_watched(const Question& question, Lab& lab, Candidates& candidates) {
+Verdict judge_watched(const Question& question, const Lab& lab, Candidates& candidates) {
   Verdict verdict;
   if (question.invariant != nullptr) {
-    lab.watch([&](const Case& c) { candidates.add(c); });
+    const WatchedRuns watched([&](const Lab& of, const Case& c) {
+      if (&of == &lab) candidates.add(c);
+    });
     verdict = judge_one(*question.invariant, question.c, lab);
-    lab.watch(nullptr);
   }
-  candidates.add(question.c);
+  candidates.all.push_back(question.c);
   return verdict;
 }
 
@@ -50,8 +52,11 @@ std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& 
     if (here && !in_calls) in_calls = std::move(here);
   }
   for (const Case& c : candidates.all) {
+    if (!wrong_own_call(c, lab)) continue;
     if (std::optional<Suspicion> here = suspect_call(c, lab)) return here;
   }
+  // The case that was asked about is the last one.
+  if (std::optional<Suspicion> here = suspect_call(candidates.all.back(), lab)) return here;
   return in_calls;
 }
 
@@ -110,7 +115,7 @@ void look_into(const Suspicion& suspicion, const Lab& lab, Finding& finding) {
 }
 
 // Nobody said what fails: the first invariant that does is asked; if none, the worst of all is told.
-Finding diagnose_by_all(const Question& question, Lab& lab) {
+Finding diagnose_by_all(const Question& question, const Lab& lab) {
   Finding finding;
   finding.engine = question.engine;
   finding.origin = question.origin;
@@ -133,7 +138,7 @@ Finding diagnose_by_all(const Question& question, Lab& lab) {
 
 }  // namespace
 
-Finding diagnose(const Question& question, Lab& lab) {
+Finding diagnose(const Question& question, const Lab& lab) {
   Finding finding;
   finding.engine = question.engine;
   finding.origin = question.origin;

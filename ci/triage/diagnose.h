@@ -17,6 +17,6 @@ struct Question {
 
 // An engine that crashes takes this process with it. Where nothing fails, `op` is empty and the
 // verdict is the worst that the invariants gave.
-Finding diagnose(const Question& question, Lab& lab);
+Finding diagnose(const Question& question, const Lab& lab);
 
 }  // namespace gdn

@@ -56,7 +56,7 @@ std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnos
     if (first > 0) return;
     channel.begin(0);
     alarm(how.seconds_max);
-    Lab lab(asked[task].engine);
+    const Lab lab(asked[task].engine);
     const Finding finding = diagnose(asked[task].question, lab);
     alarm(0);
     channel.put(json_of(finding).dump(-1, ' ', false,

@@ -31,16 +31,19 @@ struct CallFinding {
 
 // The first call of a layer's case at which the engine leaves the model; nothing where it does not.
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab);
+// The same by the calls of the case alone, cheap enough to be asked of many: the one above makes
+// other calls too where these show nothing that is known.
+std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab);
 
 struct Finding {
   std::string engine, origin;  // origin: the file or record that it came from
   std::string invariant;       // that fails on `smallest`; empty where none of those asked does
   Case smallest;
-  size_t steps = 0;            // from the case that was given to `smallest`
-  bool crashed = false;        // the engine ended the process, or had to be ended: see `verdict`
-  std::string op;      // an operator, "host", or empty where nothing is out of budget
-  std::string tensor;  // of `op`, the first that is wrong
-  int64_t token = -1;  // of the sequence; -1 where it is a call that is wrong
+  size_t steps = 0;      // from the case that was given to `smallest`
+  bool crashed = false;  // the engine ended the process, or had to be ended: see `verdict`
+  std::string op;        // an operator, "host", or empty where nothing is out of budget
+  std::string tensor;    // of `op`, the first that is wrong
+  int64_t token = -1;    // of the sequence; -1 where it is a call that is wrong
   int64_t layer = 0;
   Verdict verdict;
   std::vector<Explanation> explanations;  // of an operator

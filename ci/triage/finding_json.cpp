@@ -50,7 +50,8 @@ ordered_json json_of(const Explanation& e) {
           {"sentence", e.sentence},
           {"worst_ratio", json_figure(e.worst_ratio)},
           {"elements", e.elements},
-          {"tightness", json_figure(e.tightness)}};
+          {"tightness", json_figure(e.tightness)},
+          {"explains", e.explains}};
 }
 
 Explanation explanation_of(const ordered_json& json) {
@@ -61,14 +62,16 @@ Explanation explanation_of(const ordered_json& json) {
   e.worst_ratio = figure_of(json.at("worst_ratio"));
   e.elements = json.at("elements");
   e.tightness = figure_of(json.at("tightness"));
+  e.explains = json.at("explains").get<std::vector<std::string>>();
   return e;
 }
 
 ordered_json json_of(const CallFinding& call) {
-  return {{"call", call.call},         {"kind", name_of(call.kind)},
-          {"op", call.op},             {"tensor", call.tensor},
-          {"layer", call.layer},       {"verdict", json_of(call.verdict)},
-          {"causes", call.causes},     {"sentences", call.sentences}};
+  return {{"call", call.call},      {"kind", name_of(call.kind)},
+          {"op", call.op},          {"tensor", call.tensor},
+          {"layer", call.layer},    {"verdict", json_of(call.verdict)},
+          {"causes", call.causes},  {"sentences", call.sentences},
+          {"setting", call.setting}};
 }
 
 CallFinding call_of(const ordered_json& json) {
@@ -84,6 +87,7 @@ CallFinding call_of(const ordered_json& json) {
   call.verdict = verdict_of(json.at("verdict"));
   call.causes = json.at("causes").get<std::vector<std::string>>();
   call.sentences = json.at("sentences").get<std::vector<std::string>>();
+  call.setting = json.at("setting");
   return call;
 }
 

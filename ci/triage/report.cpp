@@ -24,7 +24,10 @@ std::string where_of(const Finding& f) {
   if (f.crashed) return "the engine does not come back";
   std::string where = f.op;
   if (!f.tensor.empty()) where += ", " + f.tensor;
-  if (f.call) return where + fmt::format(", in call {}, {}", f.call->call + 1, name_of(f.call->kind));
+  if (f.call) {
+    where += fmt::format(", in call {}, {}", f.call->call + 1, name_of(f.call->kind));
+    return f.call->setting.empty() ? where : where + ", " + f.call->setting;
+  }
   if (f.token >= 0 && tokens_of(f.smallest) > 0) where += fmt::format(", since token {}", f.token);
   if (f.smallest.shape.num_layers > 1) where += fmt::format(" of layer {}", f.layer);
   return where;

@@ -30,7 +30,7 @@ struct Task {
 
   size_t triage_step() const { return cases.size() * registry().size(); }
 
-  std::optional<Killed> judge(Lab& lab, Channel& channel) const {
+  std::optional<Killed> judge(const Lab& lab, Channel& channel) const {
     for (size_t k = 0; k < cases.size(); ++k) {
       for (size_t i = 0; i < registry().size(); ++i) {
         if (!registry()[i].claim.applies(cases[k].content)) continue;
@@ -46,7 +46,7 @@ struct Task {
   void run(size_t first, Channel& channel) const {
     // The process before this one was taken by the mutant.
     if (first > 0) return;
-    Lab lab(engine);
+    const Lab lab(engine);
     const std::optional<Killed> killed = judge(lab, channel);
     if (!killed) return;
     channel.begin(triage_step());

@@ -5,6 +5,7 @@
 
 #include "ci/table.h"
 #include "ci/triage/finding_json.h"
+#include "ci/triage/host_cause.h"
 #include "ci/triage/report.h"
 #include "ci/triage/scorecard.h"
 
@@ -85,15 +86,15 @@ TextTable table_of(const Scorecard& scorecard) {
 }  // namespace
 
 bool Scored::is_cause_right() const {
-  const std::string cause = cause_of(finding);
-  if (cause.empty()) return false;
-  if (cause == mutant) return true;
-  for (const FaultForm& form : fault_forms()) {
-    const bool explains =
-        std::find(form.explains.begin(), form.explains.end(), mutant) != form.explains.end();
-    if (form.name == cause && explains) return true;
+  if (finding.call && !finding.call->causes.empty()) {
+    const std::string& cause = finding.call->causes.front();
+    return cause == mutant ||
+           std::any_of(host_causes().begin(), host_causes().end(), [&](const HostCause& known) {
+             return known.name == cause && std::find(known.explains.begin(), known.explains.end(),
+                                                     mutant) != known.explains.end();
+           });
   }
-  return false;
+  return !finding.explanations.empty() && is_cause_of(finding.explanations.front(), mutant);
 }
 
 std::string as_text(const Scorecard& scorecard) {

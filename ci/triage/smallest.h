@@ -26,7 +26,7 @@ struct Suspicion {
 // An operator out of budget; or the host, where the operator alone is right on the same numbers, or
 // the engine refuses what is valid.
 std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab);
-// A call that leaves the model of the calls.
+// A call that leaves the model of the calls: of the case's own, or of others that are made for it.
 std::optional<Suspicion> suspect_call(const Case& c, const Lab& lab);
 // What localise finds, with evidence.
 std::optional<Located> located(const Case& c, const Lab& lab);
@@ -36,8 +36,9 @@ struct Smallest {
   size_t steps = 0;
   std::optional<CallFinding> call;  // on it
 };
-// The smallest case near that of the suspicion on which the same is suspected; of what only the
-// invariant sees, on which it fails in the same way.
+// The smallest case near that of the suspicion on which the same is suspected. Of a call it is one
+// of the smallest layers there are, if they show as much; of what only the invariant sees, one on
+// which it fails in the same way.
 Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, const Lab& lab);
 
 }  // namespace gdn

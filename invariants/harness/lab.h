@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,10 +88,6 @@ class Lab {
   // Another built-in engine; null, and *why, where it cannot run here.
   const Lab* beside(std::string_view name, std::string* why) const;
 
-  // Is told of every case for which the engine is opened, before it is: what an invariant makes of
-  // the case that it is asked about. Null: nobody.
-  void watch(std::function<void(const Case&)> told) { told_ = std::move(told); }
-
   // On a fresh engine each time.
   Observation run(const Case& c, const RunOptions& options = {}) const;
   // Two fresh engines open at once, a call of one after a call of the other.
@@ -125,7 +120,6 @@ class Lab {
   std::shared_ptr<const Numbers> numbers_of(const Case& c, std::string* why) const;
 
   EngineSource engine_;
-  std::function<void(const Case&)> told_;
   mutable std::map<std::string, Expectation> expectations_;
   // Of the cases that were used last: an invariant runs the same one again and again, and a search
   // comes back to those that it changes. Each in the place that its hash says.
