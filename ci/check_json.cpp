@@ -31,6 +31,7 @@ ordered_json json_of(const SavedFailure& failure) {
           {"steps", failure.steps},
           {"case", hash8(failure.smallest)},
           {"file", failure.file},
+          {"text", print(failure.smallest)},
           {"replay", failure.replay}};
 }
 

@@ -12,7 +12,7 @@
 
 namespace gdn {
 
-inline constexpr int check_report_version = 1;
+inline constexpr int check_report_version = 2;
 
 // How one invariant came out on one engine.
 struct CheckRow {

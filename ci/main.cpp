@@ -7,6 +7,7 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/triage_command.h"
 
 namespace {
 
@@ -19,6 +20,7 @@ Examples
   deltaproof check --smoke
   deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
   deltaproof replay out/layer_within_bound_1a2b3c4d.case
+  deltaproof triage out
   deltaproof list invariants
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
@@ -86,6 +88,41 @@ const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
       ->add_option("--engine", replay.engines,
                    std::string(engine_help) + "; may be repeated (default: twin and simt)")
       ->allow_extra_args(false);
+  return command;
+}
+
+const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
+  CLI::App* const command = app.add_subcommand(
+      "triage", "which operator is wrong, since when, and why: see docs/triage.md");
+  command->add_option("paths", triage.paths,
+                      "cases, records or reports of check, or the folder that it saves them in");
+  command
+      ->add_option("--engine", triage.engines,
+                   std::string(engine_help) + "; may be repeated (default: the one that failed)")
+      ->allow_extra_args(false);
+  command->add_option("--invariant", triage.invariants, "the one that fails on it")
+      ->allow_extra_args(false);
+  command->add_option("--out", triage.out, "where smallest cases are saved")->capture_default_str();
+  command->add_option("--jobs", triage.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--seconds", triage.seconds, "an engine hangs that takes longer for a case")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--json", triage.json, "write every figure to this file");
+  command->add_option("--markdown", triage.markdown, "write it as for an issue tracker");
+  command->add_option("--bisect", triage.bisect,
+                      "GOOD..BAD: look for the first commit on which the smallest case fails");
+  command->add_option("--repository", triage.repository, "whose commits (default: those of here)");
+  command->add_option("--build", triage.build, "builds a commit (default: the preset dev)");
+  command->add_option("--test", triage.test,
+                      "0 good, 1 bad, else unknown (default: replay of the smallest case)");
+  command->add_flag("--mutants", triage.mutants,
+                    "triage of every mutant on the first seed that kills it, as a table");
+  command->add_option("--mutant", triage.of_mutant, "with it, this one alone; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--seeds", triage.seeds, "with it, the folder whose cases are judged");
+  command->add_option("--summary", triage.summary,
+                      "with it, replace the part 'triage' of this document");
   return command;
 }
 
@@ -212,11 +249,13 @@ int run(int argc, char** argv) {
   gdn::LimitCommand limit;
   gdn::OddsCommand odds;
   gdn::ListCommand list;
+  gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
-  limit.program = odds.program = argv[0];
+  triage.program = limit.program = odds.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
+  const CLI::App* const triage_command = add_triage(app, triage);
   const CLI::App* const matrix_command = add_matrix(app, matrix);
   const CLI::App* const limit_command = add_limit(app, limit);
   const CLI::App* const odds_command = add_odds(app, odds);
@@ -233,6 +272,7 @@ int run(int argc, char** argv) {
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
+  if (triage_command->parsed()) return gdn::run_triage(triage);
   if (matrix_command->parsed()) return gdn::run_matrix(matrix);
   if (limit_command->parsed()) return gdn::run_limit(limit);
   if (odds_command->parsed()) return gdn::run_odds(odds);
