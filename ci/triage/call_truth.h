@@ -17,6 +17,9 @@ class Truth {
   // Of the case its calls do not matter; the lab outlives it.
   Truth(const Lab& lab, const Case& bare);
 
+  // No engine of its own is open beside the next one that is.
+  void close() { replays_.close(); }
+
   // After a token, or of the zero state; null where it cannot be said. Bits are comparable where
   // an engine works token by token.
   const LayerBits* stepped(const std::vector<Fed>& fed, size_t place);

@@ -213,6 +213,7 @@ bool is_shared_by_handles(const Scene& s) {
   if (!numbers(s) || !s.trace.story.setting.beside) return false;
   Story alone = s.trace.story;
   alone.setting.beside.reset();
+  s.truth.close();
   return !first_departure(Trace(alone, s.lab), s.lab, s.truth);
 }
 const RegisteredCause handles{
