@@ -45,9 +45,6 @@ class Replays {
   // The lab outlives it; of the case its calls do not matter.
   Replays(const Lab& lab, const Case& c, Feeding feeding = Feeding::mixed);
 
-  // No engine stays open; what was replayed stays known.
-  void close() { open_.reset(); }
-
   // Every tensor after a token, S and HIST after none. Null where the engine could not replay it:
   // *why says why.
   const LayerBits* after(const std::vector<Fed>& fed, size_t place, Verdict* why);
