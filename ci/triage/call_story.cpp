@@ -47,8 +47,9 @@ Trace::Trace(const Story& told, const Lab& lab)
   if (!session) return;
   std::optional<Session> other;
   if (setting.beside) {
-    other = lab.open(*setting.beside, setting.snapshots_max, {}, &end.conduct);
-    if (!other) return;
+    auto opened = lab.open(*setting.beside, setting.snapshots_max, {}, &end.conduct);
+    if (!opened) return;
+    other.emplace(*std::move(opened));
   }
   was_run_ = true;
   for (size_t i = 0; i < story.calls.size(); ++i) {

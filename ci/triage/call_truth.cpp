@@ -44,8 +44,8 @@ TokenExpectation zero_state(const Shape& shape) {
 
 }  // namespace
 
-Truth::Truth(const Lab& lab, const Case& bare)
-    : lab_(lab), bare_(bare.with_calls({})), replays_(lab, bare, Replays::Feeding::steps) {
+Truth::Truth(const Lab& lab, const Case& bare) : lab_(lab), bare_(bare.with_calls({})) {
+  close();
   std::string why;
   numbers_ = materialise(bare_, &why);
 }
@@ -53,13 +53,13 @@ Truth::Truth(const Lab& lab, const Case& bare)
 const LayerBits* Truth::stepped(const std::vector<Fed>& fed, size_t place) {
   Verdict why;
   if (place > 0 && lab_.contract().recurrence != Recurrence::token_loop) return nullptr;
-  return replays_.after(fed, place, &why);
+  return replays_->after(fed, place, &why);
 }
 
 const std::vector<float>* Truth::stepped_out(const std::vector<Fed>& fed, size_t place) {
   Verdict why;
   if (lab_.contract().recurrence != Recurrence::token_loop) return nullptr;
-  return replays_.out(fed, place, &why);
+  return replays_->out(fed, place, &why);
 }
 
 // How tokens were cut into calls matters to an engine that works chunk by chunk alone.

@@ -17,6 +17,9 @@ class Truth {
   // Of the case its calls do not matter; the lab outlives it.
   Truth(const Lab& lab, const Case& bare);
 
+  // No engine of its own is open beside the next one that is. What it gave by steps is gone with it.
+  void close() { replays_.emplace(lab_, bare_, Replays::Feeding::steps); }
+
   // After a token, or of the zero state; null where it cannot be said. Bits are comparable where
   // an engine works token by token.
   const LayerBits* stepped(const std::vector<Fed>& fed, size_t place);
@@ -35,7 +38,7 @@ class Truth {
 
   const Lab& lab_;
   const Case bare_;
-  Replays replays_;
+  std::optional<Replays> replays_;
   std::optional<Numbers> numbers_;
   std::map<uint64_t, TokenExpectation> known_;
 };

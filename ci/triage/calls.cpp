@@ -63,6 +63,7 @@ bool names_a_bug(const CallFinding& found) {
 
 std::optional<CallFinding> finding_in(const Story& story, const Lab& lab, Truth& truth) {
   if (story.calls.empty()) return std::nullopt;
+  truth.close();
   const Trace trace(story, lab);
   const std::optional<Departure> at = first_departure(trace, lab, truth);
   if (!at) return std::nullopt;
@@ -82,6 +83,15 @@ Story served_part(Story story, const Lab& lab) {
   return story;
 }
 
+// The case with two layers or more, and tokens that differ where it draws them.
+Case roomy(const Case& c) {
+  const Case layered = with_layers(c, 2);
+  constexpr int64_t tokens_min = 4;
+  Case longer = layered;
+  longer.tokens = std::max(c.tokens, tokens_min);
+  return why_invalid(longer).empty() && !c.numbers.contains("h") ? longer : layered;
+}
+
 }  // namespace
 
 std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab) {
@@ -97,7 +107,8 @@ std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab) {
   Truth own_truth(lab, c);
   std::optional<CallFinding> found = finding_in(served_part(own_story(c), lab), lab, own_truth);
   if ((found && names_a_bug(*found)) || c.tokens < 1) return found;
-  const Case bare = with_layers(c, 2);
+  own_truth.close();
+  const Case bare = roomy(c);
   Truth truth(lab, bare);
   for (const StoryMaker make : story_makers()) {
     std::optional<CallFinding> other = finding_in(served_part(make(bare, lab), lab), lab, truth);

@@ -11,10 +11,20 @@ using A = Argument;
 using K = CallKind;
 using What = Departure::What;
 
-const RegisteredCause words{
-    {.name = "refusal_without_words",
-     .sentence = "a refusal comes without a reason in last_error",
-     .is_it = [](const Scene& s) { return s.is(What::no_words); }}};
+// Another call is refused without words too.
+bool is_wordless(const Scene& s) {
+  if (!s.is(What::no_words)) return false;
+  const std::vector<CallObserved> seen = s.tried({call_of(K::step, {{A::layer, -1}})});
+  return !seen.empty() && !seen[0].ok() && seen[0].text.empty();
+}
+const RegisteredCause words{{.name = "refusal_without_words",
+                             .sentence = "refusals come without a reason in last_error",
+                             .is_it = is_wordless}};
+const RegisteredCause no_words{
+    {.name = "this_refusal_without_words",
+     .sentence = "this refusal comes without a reason in last_error, others have one",
+     .is_it = [](const Scene& s) { return s.is(What::no_words) && !is_wordless(s); },
+     .is_symptom = true}};
 const RegisteredCause old_words{
     {.name = "words_of_an_earlier_refusal",
      .sentence = "last_error gives the words of an earlier refusal",

@@ -160,15 +160,16 @@ bool reads_ahead(const Scene& s) {
   if (!fed_one_layer(s) || s.call.at(A::tokens) < 2 || s.call.at(A::h_id) >= 0) return false;
   const auto width = static_cast<size_t>(s.trace.story.bare.shape.hidden_size);
   for (size_t t = 0; t + 1 < s.now.life.tokens.size(); ++t) {
-    const std::vector<float>* const want = s.truth.stepped_out(s.trace.fed, s.now.life.tokens[t]);
+    const auto* const out = s.truth.stepped_out(s.trace.fed, s.now.life.tokens[t]);
     const auto row = std::span(s.now.seen.out).subspan(t * width, width);
-    if (want == nullptr) return false;
-    if (equal_bits(row, *want)) continue;
+    if (out == nullptr) return false;
+    const std::vector<float> want = *out;
+    if (equal_bits(row, want)) continue;
     Call shorter = s.call;
     shorter.given[A::tokens] = static_cast<int64_t>(t) + 1;
     const std::vector<CallObserved> seen = s.tried({shorter});
     if (seen.empty() || seen[0].out.size() != (t + 1) * width) return false;
-    return equal_bits(std::span(seen[0].out).subspan(t * width, width), *want);
+    return equal_bits(std::span(seen[0].out).subspan(t * width, width), want);
   }
   return false;
 }
@@ -213,6 +214,7 @@ bool is_shared_by_handles(const Scene& s) {
   if (!numbers(s) || !s.trace.story.setting.beside) return false;
   Story alone = s.trace.story;
   alone.setting.beside.reset();
+  s.truth.close();
   return !first_departure(Trace(alone, s.lab), s.lab, s.truth);
 }
 const RegisteredCause handles{

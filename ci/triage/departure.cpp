@@ -311,13 +311,14 @@ std::optional<Departure> Judged::numbers(size_t call) {
 }
 
 std::optional<Departure> Judged::first() {
+  std::optional<Departure> manner;
   for (size_t call = 0; call < trace_.calls.size(); ++call) {
     const CallSeen& now = trace_.calls[call];
     const gdn_status status_now = now.seen.status;
     // A call that it does not serve is no fault, but what follows is not of this story.
     if (status_now == GDN_UNSUPPORTED && now.asked.status != GDN_UNSUPPORTED &&
         !now.life.refused) {
-      return std::nullopt;
+      return manner;
     }
     if (auto at = status(call)) {
       // What a call that should have been refused did to the states is part of what is known.
@@ -327,7 +328,8 @@ std::optional<Departure> Judged::first() {
         states(call, also);
         at->wrong = also.wrong;
       }
-      return at;
+      if (!is_manner(at->what)) return at;
+      if (!manner) manner = std::move(at);
     }
     if (!now.misconduct.empty()) return departure(What::misconduct, call, now.misconduct);
     if (auto at = numbers(call)) return at;
@@ -342,7 +344,7 @@ std::optional<Departure> Judged::first() {
     }
     for (size_t l = 0; l < now.places.size(); ++l) first_seen_.try_emplace(now.places[l], call, l);
   }
-  return std::nullopt;
+  return manner;
 }
 
 // The shortest beginning of the story after which memory is not as it was.
@@ -364,6 +366,11 @@ std::optional<Departure> memory_of(const Trace& trace, const Lab& lab) {
 }
 
 }  // namespace
+
+bool is_manner(Departure::What what) {
+  return what == What::no_words || what == What::same_words || what == What::other_status ||
+         what == What::allocated;
+}
 
 std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, Truth& truth) {
   if (!trace.was_run()) return std::nullopt;

@@ -39,6 +39,10 @@ struct Departure {
   }
 };
 
+// How a refusal was made, where it was right: minor beside what else may be wrong.
+bool is_manner(Departure::What what);
+
+// The first one; a later one where that is a manner alone.
 std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, Truth& truth);
 
 }  // namespace gdn

@@ -102,6 +102,7 @@ size_t Scene::last_refusal() const {
 }
 
 std::vector<CallObserved> Scene::tried(const std::vector<Call>& more) const {
+  truth.close();
   Story story = trace.story;
   story.calls.clear();
   // As they were made, with the tokens that they had.
