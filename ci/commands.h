@@ -52,9 +52,11 @@ struct MatrixCommand {
   int64_t cases = 0;          // to draw beside the seeds
   bool drawn_only = false;    // no seeds
   bool until_killed = false;  // case by case, each mutant up to the first that kills it
+  bool public_rules = false;  // the rules of public test suites beside the invariants
   int jobs = 0;
   std::string json;     // where to write, or empty
-  std::string summary;  // a document whose part `catalogue` is replaced, or empty
+  // A document whose part `catalogue`, or `public rules` with them, is replaced; or empty.
+  std::string summary;
 };
 ExitStatus run_matrix(const MatrixCommand& command);
 

@@ -101,10 +101,14 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
+  command->add_flag("--public-rules", matrix.public_rules,
+                    "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
-  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document");
+  command->add_option("--summary", matrix.summary,
+                      "replace the part 'catalogue' of this document, with --public-rules the part "
+                      "'public rules'");
   return command;
 }
 
