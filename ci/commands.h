@@ -60,6 +60,13 @@ struct MatrixCommand {
 };
 ExitStatus run_matrix(const MatrixCommand& command);
 
+struct CompareCommand {
+  std::string before, after;   // reports that verify or check wrote as JSON
+  double level = 0.01;         // of all tests of a comparison together
+  std::string json, markdown;  // where to write, or empty
+};
+ExitStatus run_compare(const CompareCommand& command);
+
 struct ListCommand {
   std::string what;  // engines, mutants, invariants, dialects; empty: all
   bool json = false;

@@ -19,6 +19,7 @@ Examples
   deltaproof check --smoke
   deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
   deltaproof replay out/layer_within_bound_1a2b3c4d.case
+  deltaproof compare before.json after.json
   deltaproof list invariants
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
@@ -112,6 +113,19 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   return command;
 }
 
+const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
+  CLI::App* const command = app.add_subcommand(
+      "compare", "two runs operator by operator: which distribution of error/bound moved");
+  command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
+  command->add_option("after", compare.after, "another one of the same command")->required();
+  command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
+      ->check(CLI::Range(1e-12, 0.5))
+      ->capture_default_str();
+  command->add_option("--json", compare.json, "write every figure to this file");
+  command->add_option("--markdown", compare.markdown, "write the report to this file");
+  return command;
+}
+
 const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
@@ -181,12 +195,14 @@ int run(int argc, char** argv) {
   gdn::CheckCommand check;
   gdn::ReplayCommand replay;
   gdn::MatrixCommand matrix;
+  gdn::CompareCommand compare;
   gdn::ListCommand list;
   verify.program = check.program = replay.program = matrix.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
   const CLI::App* const matrix_command = add_matrix(app, matrix);
+  const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
@@ -201,6 +217,7 @@ int run(int argc, char** argv) {
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
   if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
