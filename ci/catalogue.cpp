@@ -141,9 +141,8 @@ std::string one_in_of_search(const Claim& claim) {
 
 size_t kills_of(const KillMatrix& matrix, size_t row) {
   const std::vector<Cell>& cells = matrix.cells[row];
-  return static_cast<size_t>(std::count_if(cells.begin(), cells.end(), [](const Cell& cell) {
-    return cell.seen == Seen::killed;
-  }));
+  return static_cast<size_t>(std::count_if(
+      cells.begin(), cells.end(), [](const Cell& cell) { return cell.seen == Seen::killed; }));
 }
 
 TextTable invariants_table() {

@@ -54,7 +54,7 @@ struct MatrixCommand {
   bool until_killed = false;  // case by case, each mutant up to the first that kills it
   bool public_rules = false;  // the rules of public test suites beside the invariants
   int jobs = 0;
-  std::string json;     // where to write, or empty
+  std::string json;  // where to write, or empty
   // A document whose part `catalogue`, or `public rules` with them, is replaced; or empty.
   std::string summary;
 };

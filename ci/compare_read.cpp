@@ -69,8 +69,8 @@ std::string role_of(const std::string& source, const std::string& engine) {
 void read_verify(const json& root, ReadRun& run) {
   run.about = fmt::format("verify, engine {}, {}", text(root, "engine"), text(root, "deltaproof"));
   if (!root.at("complete").get<bool>()) {
-    run.notes.push_back(fmt::format("{}: it did not judge every file: {}", run.path,
-                                    text(root, "ended")));
+    run.notes.push_back(
+        fmt::format("{}: it did not judge every file: {}", run.path, text(root, "ended")));
   }
   for (const json& file : root.at("files")) {
     const std::string path = text(file, "path");
@@ -88,11 +88,11 @@ void read_check(const json& root, ReadRun& run) {
   std::set<std::string> engines;
   for (const json& row : root.at("rows")) engines.insert(text(row, "engine"));
   const std::string only = engines.size() == 1 ? *engines.begin() : "";
-  run.about = fmt::format("check, {}, seed {}, {} drawn and {} corpus cases, {}",
-                          only.empty() ? fmt::format("{} engines", engines.size())
-                                       : "engine " + only,
-                          text(root, "seed"), count_of(root.at("drawn_cases")),
-                          count_of(root.at("corpus_cases")), text(root, "deltaproof"));
+  run.about =
+      fmt::format("check, {}, seed {}, {} drawn and {} corpus cases, {}",
+                  only.empty() ? fmt::format("{} engines", engines.size()) : "engine " + only,
+                  text(root, "seed"), count_of(root.at("drawn_cases")),
+                  count_of(root.at("corpus_cases")), text(root, "deltaproof"));
   if (root.at("interrupted").get<bool>()) run.notes.push_back(run.path + ": it was interrupted");
   ReadRun::Part& part = run.parts[""];
   for (const json& row : root.at("rows")) {

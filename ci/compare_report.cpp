@@ -32,9 +32,9 @@ std::vector<const ComparedRow*> by_interest(const Comparison& comparison) {
   for (const ComparedRow& row : comparison.rows) rows.push_back(&row);
   const auto rank = [](const ComparedRow* row) {
     return row->change == Change::worse || row->change == Change::both ? 0
-           : row->change == Change::better                            ? 1
-           : row->change == Change::same                              ? 2
-                                                                      : 3;
+           : row->change == Change::better                             ? 1
+           : row->change == Change::same                               ? 2
+                                                                       : 3;
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const auto* one, const auto* other) { return rank(one) < rank(other); });
@@ -49,19 +49,18 @@ TextTable table_of(const Comparison& comparison) {
     const bool tested = row->change != Change::untested;
     const auto figure = [&](double value) { return tested ? fmt::format("{:.3f}", value) : "-"; };
     table.rows.push_back(
-        {row->key.op, row->key.what, row->key.scope.empty() ? "-" : row->key.scope,
-         row->key.source, fmt::format("{}, {}", row->before.samples(), row->after.samples()),
-         shift_text(*row, 0.5), shift_text(*row, 0.95), shift_text(*row, 1),
-         figure(row->moved.up.distance), tested ? p_text(row->p_up) : "-",
-         figure(row->moved.down.distance), tested ? p_text(row->p_down) : "-",
-         name_of(row->change)});
+        {row->key.op, row->key.what, row->key.scope.empty() ? "-" : row->key.scope, row->key.source,
+         fmt::format("{}, {}", row->before.samples(), row->after.samples()), shift_text(*row, 0.5),
+         shift_text(*row, 0.95), shift_text(*row, 1), figure(row->moved.up.distance),
+         tested ? p_text(row->p_up) : "-", figure(row->moved.down.distance),
+         tested ? p_text(row->p_down) : "-", name_of(row->change)});
   }
   return table;
 }
 
 size_t count(const Comparison& comparison, std::initializer_list<Change> changes) {
-  return static_cast<size_t>(std::count_if(
-      comparison.rows.begin(), comparison.rows.end(), [&](const ComparedRow& row) {
+  return static_cast<size_t>(
+      std::count_if(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedRow& row) {
         return std::find(changes.begin(), changes.end(), row.change) != changes.end();
       }));
 }

@@ -133,10 +133,9 @@ std::optional<Comparison> compare(const ReadRun& before, const ReadRun& after, d
   }
   const Common common = common_of(before, after, comparison.notes);
   match_rows(common, comparison);
-  const bool has_samples =
-      std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparedRow& row) {
-        return row.before.samples() > 0 && row.after.samples() > 0;
-      });
+  const bool has_samples = std::any_of(
+      comparison.rows.begin(), comparison.rows.end(),
+      [](const ComparedRow& row) { return row.before.samples() > 0 && row.after.samples() > 0; });
   if (!has_samples) {
     *why = fmt::format("{} and {} have no distribution in common", before.path, after.path);
     return std::nullopt;
@@ -147,8 +146,8 @@ std::optional<Comparison> compare(const ReadRun& before, const ReadRun& after, d
 }
 
 ExitStatus status_of(const Comparison& comparison) {
-  const bool worse = std::any_of(
-      comparison.rows.begin(), comparison.rows.end(), [](const ComparedRow& row) {
+  const bool worse =
+      std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparedRow& row) {
         return row.change == Change::worse || row.change == Change::both;
       });
   return worse || !comparison.failing_now.empty() ? exit_fails : exit_ok;

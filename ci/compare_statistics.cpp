@@ -89,8 +89,8 @@ std::vector<double> holm(const std::vector<double>& p) {
 }
 
 int quantile(const RatioCounts& ratios, double rank) {
-  const auto wanted = static_cast<size_t>(
-      std::max(1.0, std::ceil(rank * static_cast<double>(ratios.samples()))));
+  const auto wanted =
+      static_cast<size_t>(std::max(1.0, std::ceil(rank * static_cast<double>(ratios.samples()))));
   size_t below = 0;
   for (const auto& [bin, samples] : scale_of(ratios)) {
     below += samples;

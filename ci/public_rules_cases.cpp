@@ -44,9 +44,8 @@ Case with_final_states(const Case& c) {
   if (c.subject != Subject::layer) return c;
   std::vector<Call> calls = c.calls.empty() ? stepped_calls(c) : c.calls;
   for (int64_t layer = 0; layer < c.shape.num_layers; ++layer) {
-    calls.push_back(call_of(
-        CallKind::read,
-        {{Argument::layer, layer}, {Argument::tensor, static_cast<int64_t>(Tensor::S)}}));
+    calls.push_back(call_of(CallKind::read, {{Argument::layer, layer},
+                                             {Argument::tensor, static_cast<int64_t>(Tensor::S)}}));
   }
   const Case more = c.with_calls(calls);
   return why_invalid(more).empty() ? more : c;

@@ -27,7 +27,7 @@ constexpr double silu_gives_1 = 1.2784645;  // x sigmoid(x) = 1: e^-x = x - 1, t
 // What numbers the arrays of one sequence are made of. `draw` gives the next of an array.
 struct Range {
   RuleRange range = RuleRange::a;
-  double normaliser = 1;       // of (b)
+  double normaliser = 1;        // of (b)
   Format stored = Format::f32;  // of (c)
 };
 
@@ -68,9 +68,9 @@ GateNumbers gates_of(const Range& range, const Rng& rng, int64_t tokens, int64_t
   };
   const std::vector<float> zeros(static_cast<size_t>(count));
   const std::vector<float> a = drawn(rng, "a", count, is_c ? tenth : Draw(bell));
-  const Gates all = gates(exactly(a), exactly(drawn(rng, "b", count, bell)),
-                          is_c ? per_head("A_log") : zeros, is_c ? per_head("dt_bias") : zeros,
-                          Dialect{}, Contract{});
+  const Gates all =
+      gates(exactly(a), exactly(drawn(rng, "b", count, bell)), is_c ? per_head("A_log") : zeros,
+            is_c ? per_head("dt_bias") : zeros, Dialect{}, Contract{});
   GateNumbers numbers;
   // logsigmoid(x) is -softplus(-x), and minus a normal number is one.
   for (const double g : all.g.value) {
@@ -164,8 +164,8 @@ std::vector<double> wanted_of_token(const Range& range, Rng& rng,
   const auto conv_dim = static_cast<size_t>(s.conv_dim());
   const auto first_v = static_cast<size_t>(2 * s.k_dim());
   for (size_t i = 0; i < conv_dim; ++i) {
-    if (range.range == RuleRange::a) y[i] = uniform(rng, i < first_v ? -1 : silu_argmin,
-                                                    i < first_v ? 1 : 5);
+    if (range.range == RuleRange::a)
+      y[i] = uniform(rng, i < first_v ? -1 : silu_argmin, i < first_v ? 1 : 5);
     if (range.range == RuleRange::b) y[i] = uniform(rng, 0, silu_gives_1);
     if (range.range == RuleRange::c) y[i] = rounded(range.stored, y[i]);
   }
@@ -217,8 +217,7 @@ std::vector<Call> whole_run(const Case& c) {
   std::vector<Call> calls = setup_calls(c);
   calls.push_back(c.tokens == 1 ? call_of(CallKind::step)
                                 : call_of(CallKind::run, {{Argument::tokens, c.tokens}}));
-  calls.push_back(
-      call_of(CallKind::read, {{Argument::tensor, static_cast<int64_t>(Tensor::S)}}));
+  calls.push_back(call_of(CallKind::read, {{Argument::tensor, static_cast<int64_t>(Tensor::S)}}));
   return calls;
 }
 
@@ -302,7 +301,10 @@ std::vector<RuledCase> own_range_cases() {
   const double normalisers[] = {0.1, 1, 10};
   for (size_t i = 0; i < 3; ++i) {
     for (size_t j = 0; j < 3; ++j) {
-      sequences.push_back({{RuleRange::b, normalisers[j]}, lengths[i], i == j, i == j && i == 0,
+      sequences.push_back({{RuleRange::b, normalisers[j]},
+                           lengths[i],
+                           i == j,
+                           i == j && i == 0,
                            fmt::format("T {}, g over {}", lengths[i], normalisers[j])});
     }
   }
@@ -317,9 +319,9 @@ std::vector<RuledCase> own_range_cases() {
   for (const Sequence& one : sequences) {
     const uint64_t seed = cases.size() + 1;
     const auto add = [&](const char* what, Case c) {
-      cases.push_back(with_reference(
-          fmt::format("{} {}, {}", name_of(one.range.range), what, one.name), one.range.range,
-          std::move(c)));
+      cases.push_back(
+          with_reference(fmt::format("{} {}, {}", name_of(one.range.range), what, one.name),
+                         one.range.range, std::move(c)));
     };
     add("recurrence", recurrence_case(one.range, one.tokens, seed));
     if (one.in_layers) add("layer", layer_case(one.range, Weights::f32, one.tokens, seed));

@@ -94,8 +94,8 @@ size_t survivors(const RulesTable& table, const Chosen& chosen) {
 const Chosen every = [](const RulesTable::Row&) { return true; };
 
 std::string sentence(const RulesTable& table) {
-  const size_t numeric = static_cast<size_t>(
-      std::count_if(table.rows.begin(), table.rows.end(), is_numeric));
+  const size_t numeric =
+      static_cast<size_t>(std::count_if(table.rows.begin(), table.rows.end(), is_numeric));
   const size_t by_invariants = static_cast<size_t>(
       std::count_if(table.rows.begin(), table.rows.end(),
                     [](const RulesTable::Row& row) { return row.invariants > 0; }));

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ci/compare_statistics.h"
+#include "reference/bound.h"
 #include "reference/rng.h"
 #include "tests/program_run.h"
 
@@ -87,11 +89,15 @@ json report_of(int shift, const std::string& engine = "twin") {
   json powers = json::object();
   for (int e = -8; e < 0; ++e) powers[std::to_string(e + shift)] = 10;
   const json ratios = {{"zero", 3}, {"powers_of_two", powers}, {"infinite", 0}};
-  const json row = {{"source", engine}, {"scope", "local"},    {"operator", "delta_rule"},
+  const json row = {{"source", engine}, {"scope", "local"},   {"operator", "delta_rule"},
                     {"tensor", "S"},    {"verdict", "holds"}, {"ratios", ratios}};
   const json file = {{"path", "corpus/x.safetensors"}, {"engine", engine}, {"rows", {row}}};
-  return {{"format", "deltaproof-report"}, {"version", 2},    {"deltaproof", "deltaproof 0"},
-          {"engine", engine},              {"complete", true}, {"files", {file}}};
+  return {{"format", "deltaproof-report"},
+          {"version", 2},
+          {"deltaproof", "deltaproof 0"},
+          {"engine", engine},
+          {"complete", true},
+          {"files", {file}}};
 }
 
 class Compare : public ProgramTest {
@@ -165,7 +171,8 @@ TEST_F(Compare, WhatIsNoPairOfReportsIsStatus2AndOneLine) {
 }
 
 TEST_F(Compare, ReportsOfVerifyAreRead) {
-  const std::string capture = std::string(SOURCE_DIR) + "/corpus/oracle/gdn_tiny_decode.safetensors";
+  const std::string capture =
+      std::string(SOURCE_DIR) + "/corpus/oracle/gdn_tiny_decode.safetensors";
   for (const char* engine : {"twin", "mutant:error_before_decay"}) {
     const Ran ran = run("verify " + capture + " --engine " + engine + " --json " +
                         path(std::string(engine) == "twin" ? "twin.json" : "mutant.json"));
@@ -180,9 +187,9 @@ TEST_F(Compare, ReportsOfVerifyAreRead) {
 TEST_F(Compare, ReportsOfCheckAreReadByOperator) {
   for (const char* engine : {"twin", "mutant:decay_held_in_bf16"}) {
     const bool right = std::string(engine) == "twin";
-    const Ran ran = run("check --invariant operators_within_bound --cases 80 --engine " +
-                        std::string(engine) + " --out " + path("out") + " --json " +
-                        path(right ? "right.json" : "wrong.json"));
+    const Ran ran =
+        run("check --invariant operators_within_bound --cases 80 --engine " + std::string(engine) +
+            " --out " + path("out") + " --json " + path(right ? "right.json" : "wrong.json"));
     ASSERT_EQ(ran.status, right ? 0 : 1) << ran.output;
   }
   EXPECT_EQ(run("compare " + path("right.json") + " " + path("right.json")).status, 0);

@@ -80,7 +80,8 @@ TEST(PublicRules, TheFloat64LoopIsTheMultiprecisionReference) {
     ASSERT_TRUE(exact) << c.name;
     for (const WantedNumbers& wanted : c.want) {
       const auto same = [&](const WantedNumbers& other) {
-        return other.call == wanted.call && other.from == wanted.from && other.array == wanted.array;
+        return other.call == wanted.call && other.from == wanted.from &&
+               other.array == wanted.array;
       };
       const auto found = std::find_if(exact->want.begin(), exact->want.end(), same);
       ASSERT_NE(found, exact->want.end()) << c.name;
@@ -124,7 +125,8 @@ TEST(PublicRules, LayersGiveTheRecurrenceTheRangesThatWereAsked) {
     std::vector<float> all;
     for (const CallObserved& call : seen.calls) {
       const auto found = call.reads.find(tensor);
-      if (found != call.reads.end()) all.insert(all.end(), found->second.begin(), found->second.end());
+      if (found != call.reads.end())
+        all.insert(all.end(), found->second.begin(), found->second.end());
     }
     const auto [low, high] = std::minmax_element(all.begin(), all.end());
     return std::pair(*low, *high);

@@ -17,7 +17,7 @@ struct Judgement {
   std::string tensor;
   size_t tokens = 0;  // judged
   Verdict verdict;
-  size_t worst_token = 0;  // where verdict.worst_index is
+  size_t worst_token = 0;   // where verdict.worst_index is
   RatioCounts ratios = {};  // the worst of each token of which anything was decided
 };
 
