@@ -2,6 +2,7 @@
 // processes stands in it: the same command gives the same report. docs/check.md documents it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "ci/exit_status.h"
 #include "ci/tally.h"
 #include "invariants/harness/invariant.h"
+#include "invariants/harness/ratio_counts.h"
 
 namespace gdn {
 
@@ -19,6 +21,7 @@ struct CheckRow {
   std::string invariant, engine;
   Tally tally;  // not_applicable: it applied, and the engine does not serve what it asks for
   double worst_ratio = 0;
+  std::map<Subject, RatioCounts> ratios;  // the worst of each case, by what the case is of
 };
 
 struct SavedFailure {

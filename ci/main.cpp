@@ -21,6 +21,7 @@ Examples
   deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
   deltaproof replay out/layer_within_bound_1a2b3c4d.case
   deltaproof triage out
+  deltaproof compare before.json after.json
   deltaproof list invariants
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
@@ -138,10 +139,27 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
+  command->add_flag("--public-rules", matrix.public_rules,
+                    "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
-  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document");
+  command->add_option("--summary", matrix.summary,
+                      "replace the part 'catalogue' of this document, with --public-rules the part "
+                      "'public rules'");
+  return command;
+}
+
+const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
+  CLI::App* const command = app.add_subcommand(
+      "compare", "two runs operator by operator: which distribution of error/bound moved");
+  command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
+  command->add_option("after", compare.after, "another one of the same command")->required();
+  command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
+      ->check(CLI::Range(1e-12, 0.5))
+      ->capture_default_str();
+  command->add_option("--json", compare.json, "write every figure to this file");
+  command->add_option("--markdown", compare.markdown, "write the report to this file");
   return command;
 }
 
@@ -248,6 +266,7 @@ int run(int argc, char** argv) {
   gdn::MatrixCommand matrix;
   gdn::LimitCommand limit;
   gdn::OddsCommand odds;
+  gdn::CompareCommand compare;
   gdn::ListCommand list;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
@@ -259,6 +278,7 @@ int run(int argc, char** argv) {
   const CLI::App* const matrix_command = add_matrix(app, matrix);
   const CLI::App* const limit_command = add_limit(app, limit);
   const CLI::App* const odds_command = add_odds(app, odds);
+  const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
@@ -276,6 +296,7 @@ int run(int argc, char** argv) {
   if (matrix_command->parsed()) return gdn::run_matrix(matrix);
   if (limit_command->parsed()) return gdn::run_limit(limit);
   if (odds_command->parsed()) return gdn::run_odds(odds);
+  if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
