@@ -46,6 +46,7 @@ ExitStatus run_replay(const ReplayCommand& command);
 
 struct MatrixCommand {
   std::string program = "deltaproof";
+  bool kernel_mutants = false;       // those that are edits of the kernels, in place of the others
   std::vector<std::string> mutants;  // empty: all
   std::string seeds;                 // a folder of cases; empty: the tree's own
   std::string seed;
@@ -59,7 +60,7 @@ struct MatrixCommand {
 ExitStatus run_matrix(const MatrixCommand& command);
 
 struct ListCommand {
-  std::string what;  // engines, mutants, invariants, dialects; empty: all
+  std::string what;  // engines, mutants, kernel_mutants, invariants, dialects; empty: all
   bool json = false;
 };
 ExitStatus run_list(const ListCommand& command);

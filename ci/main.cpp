@@ -7,6 +7,7 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/kernel_mutants/kernel_mutants.h"
 
 namespace {
 
@@ -92,6 +93,8 @@ const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
 const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   CLI::App* const command =
       app.add_subcommand("matrix", "every mutant against every invariant: which of them kill it");
+  command->add_flag("--kernel-mutants", matrix.kernel_mutants,
+                    "the mutants that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", matrix.mutants, "this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", matrix.seeds, "the folder whose cases are judged");
@@ -104,7 +107,8 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
-  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document");
+  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document, "
+                      "or 'kernel mutants'");
   return command;
 }
 
@@ -112,7 +116,7 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
   command->add_option("what", list.what, "one of them alone")
-      ->check(CLI::IsMember({"engines", "mutants", "invariants", "dialects"}));
+      ->check(CLI::IsMember({"engines", "mutants", "kernel_mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
   return command;
 }
@@ -196,7 +200,9 @@ int run(int argc, char** argv) {
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
-  if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (matrix_command->parsed()) {
+    return matrix.kernel_mutants ? gdn::run_kernel_matrix(matrix) : gdn::run_matrix(matrix);
+  }
   if (list_command->parsed()) return gdn::run_list(list);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
