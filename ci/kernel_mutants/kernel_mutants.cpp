@@ -14,9 +14,6 @@
 namespace gdn {
 namespace {
 
-// That every kernel engine is held to: it sees each bit, and so says least of how wrong it is.
-constexpr const char* same_bits_invariant = "device_equals_simulator";
-
 std::optional<SourceEdit> read_edit(const std::string& name, std::string* why) {
   const std::string path = kernel_mutant_edit(name);
   std::ifstream in(path, std::ios::binary);

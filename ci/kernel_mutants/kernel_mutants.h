@@ -25,7 +25,10 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
 // Of all edits, built or not.
 TextTable kernel_mutants_table();
 
-// What one invariant, or none, saw first of a mutant. Right engines give no engine error, do not
+// That every engine of the kernels is held to.
+inline constexpr const char* same_bits_invariant = "device_equals_simulator";
+
+// What one invariant saw first of a mutant. Right engines give no engine error, do not
 // crash and do not hang: each of these kills.
 struct Death {
   enum class Cause { fails, engine_error, crash, hangs };
@@ -36,7 +39,7 @@ std::string name_of(Death::Cause cause);
 
 struct Fate {
   SourceEdit edit;
-  std::vector<Death> deaths;  // at most one of each invariant, in the order of the registry
+  std::vector<Death> deaths;  // at most one of each invariant, as they were found
   size_t verdicts = 0;        // without those that did not apply
 
   bool killed() const { return !deaths.empty(); }

@@ -3,7 +3,10 @@
 // the process: both are the mutant's death and not the command's.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <numeric>
+#include <set>
 
 #include "ci/case_files.h"
 #include "ci/files.h"
@@ -19,30 +22,57 @@ namespace {
 // Of processor time. The longest verdict of a right engine on a seed takes about two.
 constexpr double verdict_seconds_max = 40;
 
+// One case after the other, each under all invariants: a step is a case's place in the order of its
+// mutant, and an invariant's place in the turn.
 struct Plan {
   std::vector<KernelMutant> mutants;
-  std::vector<CaseFile> cases;  // seeds, then drawn
+  std::vector<CaseFile> cases;             // seeds, then drawn
+  std::vector<std::vector<size_t>> order;  // [mutant], of the cases
+  std::vector<const Invariant*> turn;
   size_t seeds = 0;
   bool until_killed = false;
 
-  // Steps: each invariant on all seeds, then each drawn case under all invariants.
-  size_t step_on_seed(size_t invariant, size_t seed) const { return invariant * seeds + seed; }
-  size_t step_on_drawn(size_t at, size_t invariant) const {
-    return registry().size() * seeds + (at - seeds) * registry().size() + invariant;
+  size_t step(size_t place, size_t invariant) const { return place * turn.size() + invariant; }
+  const CaseFile& case_of(size_t mutant, size_t step) const {
+    return cases[order[mutant][step / turn.size()]];
   }
-  size_t invariant_of(size_t step) const {
-    const size_t on_seeds = registry().size() * seeds;
-    return step < on_seeds ? step / seeds : (step - on_seeds) % registry().size();
-  }
-  const CaseFile& case_of(size_t step) const {
-    const size_t on_seeds = registry().size() * seeds;
-    return step < on_seeds ? cases[step % seeds]
-                           : cases[seeds + (step - on_seeds) / registry().size()];
-  }
+  const Invariant& invariant_of(size_t step) const { return *turn[step % turn.size()]; }
 };
 
-bool kills(const Verdict& verdict) {
-  return verdict.outcome == Outcome::fails || verdict.outcome == Outcome::engine_error;
+// About how much one run of a case has to compute.
+int64_t cost_of(const Case& c) {
+  const Shape& s = c.shape;
+  const int64_t matrix = c.rows * c.cols;
+  const int64_t layer = s.hidden_size * (s.conv_dim() + 2 * s.v_dim());
+  const int64_t token = s.state_count() + (c.subject == Subject::layer ? layer : 0);
+  return matrix + token * s.num_layers * std::max<int64_t>(1, c.tokens);
+}
+
+// The seeds of what the edit is about first, the cheap ones before the others; then what was drawn.
+std::vector<size_t> order_for(const SourceEdit& edit, const Plan& plan) {
+  const auto place = [&](size_t at) {
+    const CaseFile& file = plan.cases[at];
+    const Subject subject = file.content.subject;
+    const bool is_about = edit.op == "host"
+                              ? subject == Subject::layer || subject == Subject::recurrent
+                              : name_of(subject) == edit.op;
+    return std::pair(!is_about, cost_of(file.content));
+  };
+  std::vector<size_t> order(plan.cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(plan.seeds),
+                   [&](size_t one, size_t other) { return place(one) < place(other); });
+  return order;
+}
+
+// Equal bits last: that says least of how wrong they are.
+std::vector<const Invariant*> invariants_in_turn() {
+  std::vector<const Invariant*> turn;
+  for (const Invariant& invariant : registry()) turn.push_back(&invariant);
+  std::stable_partition(turn.begin(), turn.end(), [](const Invariant* invariant) {
+    return invariant->name != same_bits_invariant;
+  });
+  return turn;
 }
 
 Verdict judged(Channel& channel, size_t step, const Invariant& invariant, const Case& c,
@@ -53,38 +83,36 @@ Verdict judged(Channel& channel, size_t step, const Invariant& invariant, const 
   return verdict;
 }
 
-// `dead` is what an earlier process on this mutant came to, which is gone.
-void judge_mutant(const Plan& plan, size_t task, size_t first, const Fate& dead, Channel& channel) {
-  bool killed = dead.killed();
-  const auto over = [&] {
-    const bool hung = !dead.deaths.empty() && dead.deaths.back().cause == Death::Cause::hangs;
-    return hung || (plan.until_killed && killed);
-  };
-  const Lab lab(plan.mutants[task].engine);
-  for (size_t i = 0; i < registry().size() && !over(); ++i) {
-    // The invariant during which the process before was lost has said what it saw.
-    const bool seen = first > plan.step_on_seed(i, 0);
-    for (size_t k = 0; k < plan.seeds && !seen; ++k) {
-      const Case& c = plan.cases[k].content;
-      if (!registry()[i].claim.applies(c)) continue;
-      if (!kills(judged(channel, plan.step_on_seed(i, k), registry()[i], c, lab))) continue;
-      killed = true;
-      break;
-    }
+// Each invariant up to the first case on which it kills. `fate` is what an earlier process on this
+// mutant, which is gone, came to.
+void judge_mutant(const Plan& plan, size_t task, size_t first, const Fate& fate, Channel& channel) {
+  std::set<std::string> killers;
+  for (const Death& death : fate.deaths) {
+    if (death.cause == Death::Cause::hangs) return;
+    killers.insert(death.invariant);
   }
-  for (size_t k = plan.seeds; k < plan.cases.size() && !killed; ++k) {
-    const Case& c = plan.cases[k].content;
-    for (size_t i = 0; i < registry().size() && !killed; ++i) {
-      if (!registry()[i].claim.applies(c) || !asked(registry()[i], c)) continue;
-      killed = kills(judged(channel, plan.step_on_drawn(k, i), registry()[i], c, lab));
+  const Lab lab(plan.mutants[task].engine);
+  for (size_t place = first / plan.turn.size(); place < plan.cases.size(); ++place) {
+    const bool is_drawn = place >= plan.seeds;
+    if (is_drawn && !killers.empty()) return;
+    const Case& c = plan.cases[plan.order[task][place]].content;
+    for (size_t i = 0; i < plan.turn.size(); ++i) {
+      if (plan.until_killed && !killers.empty()) return;
+      const Invariant& invariant = *plan.turn[i];
+      const size_t step = plan.step(place, i);
+      if (step < first || killers.contains(invariant.name) || !invariant.claim.applies(c)) continue;
+      if (is_drawn && !asked(invariant, c)) continue;
+      const Outcome outcome = judged(channel, step, invariant, c, lab).outcome;
+      const bool kills = outcome == Outcome::fails || outcome == Outcome::engine_error;
+      if (kills) killers.insert(invariant.name);
     }
   }
 }
 
 void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   const auto died = [&](size_t task, size_t step, Death::Cause cause, std::string detail) {
-    fates.all[task].deaths.push_back({cause, registry()[plan.invariant_of(step)].name,
-                                      plan.case_of(step).path, std::move(detail)});
+    fates.all[task].deaths.push_back({cause, plan.invariant_of(step).name,
+                                      plan.case_of(task, step).path, std::move(detail)});
   };
   Work work;
   work.tasks = plan.mutants.size();
@@ -151,9 +179,8 @@ std::string command_line(const MatrixCommand& command) {
 }
 
 ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
-  if (!command.summary.empty() && (!command.mutants.empty() || command.until_killed)) {
-    return refuse("--summary takes all mutants and every cell, leave --mutant and --until-killed out",
-                  exit_bad_input);
+  if (!command.summary.empty() && !command.mutants.empty()) {
+    return refuse("--summary takes all mutants, leave --mutant out", exit_bad_input);
   }
   now.enter(Doing::Whose::ours, "judging the mutants of the kernels");
   Plan plan;
@@ -165,6 +192,10 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
     const std::string why = path.empty() ? "" : why_not_writable(path);
     if (!why.empty()) return refuse(why, exit_infrastructure);
   }
+  for (const KernelMutant& mutant : plan.mutants) {
+    plan.order.push_back(order_for(mutant.edit, plan));
+  }
+  plan.turn = invariants_in_turn();
   Fates fates = {command_line(command),           version_text(),    plan.seeds,
                  plan.cases.size() - plan.seeds, plan.until_killed, {}};
   for (const KernelMutant& mutant : plan.mutants) fates.all.push_back({mutant.edit, {}, 0});
