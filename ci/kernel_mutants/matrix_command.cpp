@@ -53,9 +53,10 @@ std::vector<size_t> order_for(const SourceEdit& edit, const Plan& plan) {
   const auto place = [&](size_t at) {
     const CaseFile& file = plan.cases[at];
     const Subject subject = file.content.subject;
-    const bool is_about = edit.op == "host"
-                              ? subject == Subject::layer || subject == Subject::recurrent
-                              : name_of(subject) == edit.op;
+    const bool is_about = name_of(subject) == edit.op ||
+                          (edit.op == "host" && subject == Subject::layer) ||
+                          ((edit.op == "host" || edit.op == "delta_rule") &&
+                           subject == Subject::recurrent);
     return std::pair(!is_about, cost_of(file.content));
   };
   std::vector<size_t> order(plan.cases.size());
