@@ -98,8 +98,9 @@ size_t times_in(const std::string& source, const std::string& text, size_t& firs
 
 const std::vector<std::string>& edit_kinds() {
   static const std::vector<std::string> kinds = {
-      "operator swapped", "bound off by one", "barrier removed",  "mask wrong", "constant changed",
-      "operands swapped", "index wrong",      "statement dropped", "type narrowed", "order changed"};
+      "operator swapped", "bound off by one", "barrier removed", "mask wrong",
+      "constant changed", "operands swapped", "index wrong",     "statement dropped",
+      "type narrowed",    "order changed"};
   return kinds;
 }
 

@@ -32,8 +32,8 @@ const std::vector<std::string>& edit_kinds();
 std::optional<SourceEdit> parse_edit(std::string_view name, std::string_view text,
                                      std::string* why);
 
-// The source with every old text replaced. Nothing where one does not occur exactly once: *why says
-// so and what to do. Two replacements may not overlap: each is looked for in what the last one left.
+// The source with every old text replaced, one after the other. Nothing where one does not occur
+// exactly once: *why says so and what to do.
 std::optional<std::string> apply_edit(const SourceEdit& edit, std::string source,
                                       std::string* why);
 
