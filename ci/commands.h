@@ -46,6 +46,7 @@ ExitStatus run_replay(const ReplayCommand& command);
 
 struct MatrixCommand {
   std::string program = "deltaproof";
+  bool kernel_mutants = false;       // those that are edits of the kernels, in place of the others
   std::vector<std::string> mutants;  // empty: all
   std::string seeds;                 // a folder of cases; empty: the tree's own
   std::string seed;
@@ -81,6 +82,7 @@ struct OddsCommand {
   std::string summary;  // a document whose part `measured odds` is replaced, or empty
 };
 ExitStatus run_odds(const OddsCommand& command);
+
 struct CompareCommand {
   std::string before, after;   // reports that verify or check wrote as JSON
   double level = 0.01;         // of all tests of a comparison together
@@ -89,7 +91,7 @@ struct CompareCommand {
 ExitStatus run_compare(const CompareCommand& command);
 
 struct ListCommand {
-  std::string what;  // engines, mutants, invariants, dialects; empty: all
+  std::string what;  // engines, mutants, kernel_mutants, invariants, dialects; empty: all
   bool json = false;
 };
 ExitStatus run_list(const ListCommand& command);

@@ -7,6 +7,7 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/triage_command.h"
 
 namespace {
@@ -130,6 +131,8 @@ const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
 const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   CLI::App* const command =
       app.add_subcommand("matrix", "every mutant against every invariant: which of them kill it");
+  command->add_flag("--kernel-mutants", matrix.kernel_mutants,
+                    "the mutants that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", matrix.mutants, "this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", matrix.seeds, "the folder whose cases are judged");
@@ -145,8 +148,8 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
   command->add_option("--summary", matrix.summary,
-                      "replace the part 'catalogue' of this document, with --public-rules the part "
-                      "'public rules'");
+                      "replace the part 'catalogue' of this document; with --public-rules the part "
+                      "'public rules', with --kernel-mutants 'kernel mutants'");
   return command;
 }
 
@@ -199,7 +202,7 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
   command->add_option("what", list.what, "one of them alone")
-      ->check(CLI::IsMember({"engines", "mutants", "invariants", "dialects"}));
+      ->check(CLI::IsMember({"engines", "mutants", "kernel_mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
   return command;
 }
@@ -293,7 +296,9 @@ int run(int argc, char** argv) {
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
   if (triage_command->parsed()) return gdn::run_triage(triage);
-  if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (matrix_command->parsed()) {
+    return matrix.kernel_mutants ? gdn::run_kernel_matrix(matrix) : gdn::run_matrix(matrix);
+  }
   if (limit_command->parsed()) return gdn::run_limit(limit);
   if (odds_command->parsed()) return gdn::run_odds(odds);
   if (compare_command->parsed()) return gdn::run_compare(compare);
