@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reads libFuzzer's options. A merge keeps every input; a search does what $BEHAVIOUR says.
+// Reads libFuzzer's options. A merge keeps every input; a search, and a run of one input, does what
+// $BEHAVIOUR says.
 constexpr const char* stand_in = R"sh(#!/usr/bin/env bash
 folders=() merge=no
 for argument; do
@@ -29,6 +30,7 @@ if [[ $merge == yes ]]; then
     while read -r hash path; do cp "$path" "${folders[0]}/$hash"; done
   exit 0
 fi
+if [[ -f ${folders[0]} ]]; then [[ $BEHAVIOUR != crash ]]; exit; fi
 keep() {
   kept=$2$(printf '%s' "$1" | sha1sum | cut -d' ' -f1)
   printf '%s' "$1" >"$kept"
@@ -96,8 +98,12 @@ TEST_F(FuzzScript, EqualFaultsLeaveOneInputAndTheirNumber) {
 }
 
 TEST_F(FuzzScript, AnInterruptKeepsWhatWasFound) {
-  const Ran ran =
-      fuzz("--minutes 5 --jobs 1 --out " + path("out"), "timeout --preserve-status -s TERM 3");
+  // As soon as something was found, however long that takes where others share the machine.
+  const Ran ran = run_line(std::string(SOURCE_DIR) + "/ci/fuzz --binaries " + path("bin") +
+                           " --target fuzz_safetensors --minutes 5 --jobs 1 --out " + path("out") +
+                           " 2>&1 & found=" + path("out/fuzz_safetensors/corpus") +
+                           "; until ls $found 2>/dev/null | grep -q .; do sleep 0.2; done;" +
+                           " sleep 0.2; kill -TERM $!; wait $!");
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_NE(ran.output.find("interrupted"), std::string::npos) << ran.output;
   EXPECT_EQ(files("out/fuzz_safetensors/corpus").size(), 1U) << ran.output;
@@ -135,12 +141,65 @@ TEST_F(FuzzScript, ShardsShareTheirInputsOutAndMergeToTheWhole) {
   EXPECT_EQ(files("merged/fuzz_safetensors/merged"), all);
 }
 
+TEST_F(FuzzScript, NamesWithSpacesAreNamesLikeOthers) {
+  const Ran ran =
+      fuzz("--minutes 0.02 --jobs 1 --out '" + path("o u t") + "'", "BEHAVIOUR=crash");
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_EQ(files("o u t/fuzz_safetensors/faults").size(), 1U) << ran.output;
+  EXPECT_NE(ran.output.find("o\\ u\\ t/fuzz_safetensors/artifacts/crash-"), std::string::npos)
+      << "the command can be pasted: " << ran.output;
+
+  write("o u t/fuzz_safetensors/corpus/ two  spaces\\", "an input");
+  const Ran merged = fuzz("--merge '" + path("o u t") + "' --out " + path("merged"));
+  EXPECT_EQ(merged.status, 1) << merged.output;
+  EXPECT_TRUE(files("merged/fuzz_safetensors/merged")
+                  .contains("32573332b0274cfb5baf7e3c8cbe53877472cf62"))
+      << merged.output;
+}
+
+TEST_F(FuzzScript, AFaultThatIsMendedIsForgottenAndAnotherIsNot) {
+  const std::string usual = "--minutes 0.02 --jobs 1 --out " + path("out");
+  EXPECT_EQ(fuzz(usual, "BEHAVIOUR=crash").status, 1);
+  const std::set<std::string> kept = files("out/fuzz_safetensors/faults");
+  EXPECT_EQ(fuzz(usual, "BEHAVIOUR=crash").status, 1);
+  EXPECT_EQ(files("out/fuzz_safetensors/faults"), kept);
+  const Ran mended = fuzz(usual);
+  EXPECT_EQ(mended.status, 0) << mended.output;
+  EXPECT_NE(mended.output.find("fails no more: this does not hold: a claim"), std::string::npos)
+      << mended.output;
+  EXPECT_TRUE(files("out/fuzz_safetensors/faults").empty());
+}
+
+TEST_F(FuzzScript, AMergeRefusesToLoseAndToMergeNothing) {
+  EXPECT_EQ(fuzz("--minutes 0.02 --jobs 1 --out " + path("out"), "BEHAVIOUR=crash").status, 1);
+  const std::set<std::string> kept = files("out/fuzz_safetensors/corpus");
+  const Ran itself = fuzz("--merge " + path("out") + " --out " + path("out") + "/../out");
+  EXPECT_EQ(itself.status, 2) << itself.output;
+  EXPECT_EQ(files("out/fuzz_safetensors/corpus"), kept);
+  EXPECT_FALSE(files("out/fuzz_safetensors/artifacts").empty());
+
+  write("empty/file", "");
+  const Ran nothing = fuzz("--merge " + path("empty") + " --out " + path("merged"));
+  EXPECT_EQ(nothing.status, 2) << nothing.output;
+  EXPECT_NE(nothing.output.find("holds nothing that a search wrote"), std::string::npos);
+
+  fs::remove_all(path("out/fuzz_safetensors/artifacts"));
+  const Ran filed = fuzz("--merge " + path("out") + " --out " + path("merged"));
+  EXPECT_EQ(filed.status, 0) << "of what was taken away the rest is merged: " << filed.output;
+}
+
+TEST_F(FuzzScript, AFullDiskIsNoFinding) {
+  const Ran ran = fuzz("--minutes 0.02 --jobs 1 --out " + path("out"), "ulimit -f 0;");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+}
+
 TEST_F(FuzzScript, WhatItCannotReadIsStatusTwo) {
   for (const char* const wrong :
        {"", "--minutes", "--minutes soon", "--minutes 0", "--minutes 1 --jobs 0",
         "--minutes 1 --shard 2/2", "--minutes 1 --shard 1", "--minutes 1 --seed x", "--merge",
         "--merge no_such_folder", "--minutes 1 --speed", "--minutes 1 --target fuzz_nothing",
-        "--no-such-option"}) {
+        "--no-such-option", "--minutes 1 --jobs 12345",
+        "--minutes 0.02 --jobs 1 --target fuzz_case_text"}) {
     const Ran ran = fuzz(wrong);
     EXPECT_EQ(ran.status, 2) << wrong << ": " << ran.output;
     EXPECT_NE(ran.output.find("ci/fuzz: "), std::string::npos) << wrong << ": " << ran.output;
