@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 
@@ -28,10 +29,15 @@ ExitStatus worse(ExitStatus one, ExitStatus two) {
 
 bool is_date(const std::string& text) {
   constexpr std::string_view form = "dddd-dd-dd";
-  return text.size() == form.size() &&
-         std::equal(text.begin(), text.end(), form.begin(), [](char c, char wanted) {
-           return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;
-         });
+  const bool is_formed = std::equal(
+      text.begin(), text.end(), form.begin(), form.end(),
+      [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; });
+  if (!is_formed) return false;
+  const auto number = [&](size_t at, size_t count) { return std::stoi(text.substr(at, count)); };
+  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                         std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  return date.ok();
 }
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }

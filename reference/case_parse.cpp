@@ -323,6 +323,8 @@ std::optional<Case> parse_case(std::string_view text, std::string* why) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
+    // Unseen where it is printed, and no word is right with it.
+    if (line.ends_with('\r')) return fail("expected lines that end with \\n alone, got \\r\\n");
     if (number == 1) {
       if (line != case_first_line) return fail(wrong("first line", case_first_line, line));
       continue;

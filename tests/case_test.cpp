@@ -95,6 +95,7 @@ TEST(CaseText, ErrorsNameTheLineAndWhatWasExpected) {
   } bad[] = {
       {"", "line 1: first line: expected deltaproof-case 1"},
       {"deltaproof-case 2\n", "line 1: first line"},
+      {"deltaproof-case 1\r\n", "line 1: expected lines that end with \\n alone"},
       {"deltaproof-case 1\n", "expected a line subject"},
       {gates_text + "nonsense\n", "line 7: line: expected subject, seed"},
       {gates_text + "seed 8\n", "line 7: seed: given twice"},

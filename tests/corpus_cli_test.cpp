@@ -129,6 +129,7 @@ TEST_F(CorpusCli, UsageErrorsAreStatus2AndSayWhatThereIs) {
   EXPECT_EQ(run("corpus add").status, 2);
   EXPECT_EQ(run("corpus add " + path("one.case") + " --corpus " + path("absent")).status, 2);
   EXPECT_EQ(corpus("add", path("one.case") + " --date yesterday").status, 2);
+  EXPECT_EQ(corpus("add", path("one.case") + " --date 2001-02-29").status, 2);
   EXPECT_EQ(add(path("one.case") + " --engine no_such_engine").status, 2);
   const Ran target = add(path("one.case") + " --target fuzz_nothing");
   EXPECT_EQ(target.status, 2);
