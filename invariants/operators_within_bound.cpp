@@ -167,6 +167,8 @@ const Registered self{{.claim = "each operator is within its bound on the engine
                                  "softplus_without_threshold",
                                  "state_index_of_16_bits",
                                  "state_read_transposed",
+                                 "sums_in_22_bits",
+                                 "sums_rounded_toward_zero",
                                  "tile_rows_swapped",
                                  "tokens_counted_in_8_bits",
                                  "values_beyond_128_left_out",
