@@ -79,11 +79,9 @@ std::string grid(const KillMatrix& matrix) {
 
 std::string totals(const KillMatrix& matrix) {
   size_t killed = 0, dead = 0;
-  for (const std::vector<Cell>& row : matrix.cells) {
-    const auto kills = std::count_if(row.begin(), row.end(),
-                                     [](const Cell& cell) { return cell.seen == Seen::killed; });
-    killed += static_cast<size_t>(kills);
-    dead += kills > 0;
+  for (size_t row = 0; row < matrix.mutants.size(); ++row) {
+    killed += kills_of(matrix, row);
+    dead += kills_of(matrix, row) > 0;
   }
   return fmt::format(
       "{} of {} mutants are killed, in {} of {} cells, by {} invariants on {} seeds{}", dead,
@@ -145,6 +143,12 @@ std::string one_in_of_search(const Claim& claim) {
 std::string catches_of(const Claim& claim) {
   if (claim.suspects.empty()) return one_line_of(claim.kills);
   return "suspects " + one_line_of(claim.suspects);
+}
+
+size_t kills_of(const KillMatrix& matrix, size_t row) {
+  const std::vector<Cell>& cells = matrix.cells[row];
+  return static_cast<size_t>(std::count_if(
+      cells.begin(), cells.end(), [](const Cell& cell) { return cell.seen == Seen::killed; }));
 }
 
 TextTable invariants_table() {

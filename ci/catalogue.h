@@ -41,6 +41,8 @@ struct KillMatrix {
   size_t seeds = 0, drawn = 0;
 };
 
+// How many invariants kill the mutant of a row.
+size_t kills_of(const KillMatrix& matrix, size_t row);
 // "MUTANT: why", of each that nothing kills, that nothing names, or that an invariant names and
 // misses.
 std::vector<std::string> problems_of(const KillMatrix& matrix);

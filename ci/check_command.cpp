@@ -52,13 +52,23 @@ class Progress {
   Clock::time_point start_ = Clock::now(), shown_ = start_;
 };
 
+// One sample a case of which anything was decided. A claim that is about no number and fails is
+// beyond any bound.
+void add_ratio(RatioCounts& ratios, const Verdict& verdict) {
+  const bool is_served =
+      verdict.outcome != Outcome::not_applicable && verdict.outcome != Outcome::engine_error;
+  if (!is_served || verdict.elements <= verdict.undecided) return;
+  const bool has_no_ratio = verdict.outcome == Outcome::fails && verdict.worst_ratio <= 1;
+  ratios.add(has_no_ratio ? infinity : verdict.worst_ratio);
+}
+
 // The verdicts of a run as they come in.
 class Collected {
  public:
   Collected(const Plan& plan, CheckReport& report) : plan_(plan), report_(report) {
     for (const Invariant* invariant : plan.judging.invariants) {
       for (const EngineSource& engine : plan.judging.engines) {
-        report.rows.push_back({invariant->name, engine.name, {}, 0});
+        report.rows.push_back({invariant->name, engine.name, {}, 0, {}});
       }
     }
     for (const std::string& regime : all_regimes()) report.regimes.emplace_back(regime, 0);
@@ -77,6 +87,7 @@ class Collected {
         report_.drawn_undecided += one.verdict.outcome == Outcome::undecided;
       }
       if (!not_served) row.worst_ratio = std::max(row.worst_ratio, one.verdict.worst_ratio);
+      add_ratio(row.ratios[c.subject], one.verdict);
       if (one.verdict.outcome >= Outcome::engine_error) keep(index, c, one, row);
     }
   }

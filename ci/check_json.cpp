@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ci/check_report.h"
+#include "ci/ratios_json.h"
 #include "invariants/harness/json_figure.h"
 
 namespace gdn {
@@ -10,6 +11,10 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json json_of(const CheckRow& row) {
+  ordered_json ratios = ordered_json::object();
+  for (const auto& [subject, counts] : row.ratios) {
+    if (counts.samples() > 0) ratios[name_of(subject)] = json_of(counts);
+  }
   return {{"invariant", row.invariant},
           {"engine", row.engine},
           {"applied", row.tally.judged()},
@@ -19,7 +24,8 @@ ordered_json json_of(const CheckRow& row) {
           {"engine_errors", row.tally.engine_errors},
           {"fails", row.tally.fails},
           {"not_served", row.tally.not_applicable},
-          {"worst_ratio", json_figure(row.worst_ratio)}};
+          {"worst_ratio", json_figure(row.worst_ratio)},
+          {"ratios", ratios}};
 }
 
 ordered_json json_of(const SavedFailure& failure) {
@@ -31,6 +37,7 @@ ordered_json json_of(const SavedFailure& failure) {
           {"steps", failure.steps},
           {"case", hash8(failure.smallest)},
           {"file", failure.file},
+          {"text", print(failure.smallest)},
           {"replay", failure.replay}};
 }
 

@@ -2,6 +2,7 @@
 // processes stands in it: the same command gives the same report. docs/check.md documents it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,16 +10,18 @@
 #include "ci/exit_status.h"
 #include "ci/tally.h"
 #include "invariants/harness/invariant.h"
+#include "invariants/harness/ratio_counts.h"
 
 namespace gdn {
 
-inline constexpr int check_report_version = 1;
+inline constexpr int check_report_version = 2;
 
 // How one invariant came out on one engine.
 struct CheckRow {
   std::string invariant, engine;
   Tally tally;  // not_applicable: it applied, and the engine does not serve what it asks for
   double worst_ratio = 0;
+  std::map<Subject, RatioCounts> ratios;  // the worst of each case, by what the case is of
 };
 
 struct SavedFailure {

@@ -46,15 +46,18 @@ ExitStatus run_replay(const ReplayCommand& command);
 
 struct MatrixCommand {
   std::string program = "deltaproof";
+  bool kernel_mutants = false;       // those that are edits of the kernels, in place of the others
   std::vector<std::string> mutants;  // empty: all
   std::string seeds;                 // a folder of cases; empty: the tree's own
   std::string seed;
   int64_t cases = 0;          // to draw beside the seeds
   bool drawn_only = false;    // no seeds
   bool until_killed = false;  // case by case, each mutant up to the first that kills it
+  bool public_rules = false;  // the rules of public test suites beside the invariants
   int jobs = 0;
-  std::string json;     // where to write, or empty
-  std::string summary;  // a document whose part `catalogue` is replaced, or empty
+  std::string json;  // where to write, or empty
+  // A document whose part `catalogue`, or `public rules` with them, is replaced; or empty.
+  std::string summary;
 };
 ExitStatus run_matrix(const MatrixCommand& command);
 
@@ -80,8 +83,15 @@ struct OddsCommand {
 };
 ExitStatus run_odds(const OddsCommand& command);
 
+struct CompareCommand {
+  std::string before, after;   // reports that verify or check wrote as JSON
+  double level = 0.01;         // of all tests of a comparison together
+  std::string json, markdown;  // where to write, or empty
+};
+ExitStatus run_compare(const CompareCommand& command);
+
 struct ListCommand {
-  std::string what;  // engines, mutants, invariants, dialects; empty: all
+  std::string what;  // engines, mutants, kernel_mutants, invariants, dialects; empty: all
   bool json = false;
 };
 ExitStatus run_list(const ListCommand& command);

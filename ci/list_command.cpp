@@ -6,6 +6,7 @@
 #include "ci/catalogue.h"
 #include "ci/commands.h"
 #include "ci/judging.h"
+#include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/table.h"
 #include "invariants/harness/engine.h"
 #include "reference/dialect.h"
@@ -53,6 +54,8 @@ constexpr Part parts[] = {
     {"engines", "Engines (--engine NAME, or the path of a shared library)", engines},
     {"mutants", "Mutants, engines with one planted fault each (--engine mutant:NAME)",
      mutants_table},
+    {"kernel_mutants", "Mutants that are edits of the kernels (docs/kernel-mutants.md)",
+     kernel_mutants_table},
     {"invariants", "Invariants (--invariant NAME)", invariants_table},
     {"dialects", "Dialects (--dialect NAME[,dimension=value]...)", dialects},
 };

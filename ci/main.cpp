@@ -7,6 +7,8 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/kernel_mutants/kernel_mutants.h"
+#include "ci/triage_command.h"
 
 namespace {
 
@@ -19,6 +21,8 @@ Examples
   deltaproof check --smoke
   deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
   deltaproof replay out/layer_within_bound_1a2b3c4d.case
+  deltaproof triage out
+  deltaproof compare before.json after.json
   deltaproof list invariants
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
@@ -89,9 +93,46 @@ const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
   return command;
 }
 
+const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
+  CLI::App* const command = app.add_subcommand(
+      "triage", "which operator is wrong, since when, and why: see docs/triage.md");
+  command->add_option("paths", triage.paths,
+                      "cases, records or reports of check, or the folder that it saves them in");
+  command
+      ->add_option("--engine", triage.engines,
+                   std::string(engine_help) + "; may be repeated (default: the one that failed)")
+      ->allow_extra_args(false);
+  command->add_option("--invariant", triage.invariants, "the one that fails on it")
+      ->allow_extra_args(false);
+  command->add_option("--out", triage.out, "where smallest cases are saved")->capture_default_str();
+  command->add_option("--jobs", triage.jobs, "processes (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--seconds", triage.seconds, "an engine hangs that takes longer for a case")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--json", triage.json, "write every figure to this file");
+  command->add_option("--markdown", triage.markdown, "write it as for an issue tracker");
+  command->add_option("--bisect", triage.bisect,
+                      "GOOD..BAD: look for the first commit on which the smallest case fails");
+  command->add_option("--repository", triage.repository, "whose commits (default: those of here)");
+  command->add_option("--build", triage.build, "builds a commit (default: the preset dev)");
+  command->add_option("--test", triage.test,
+                      "0 good, 1 bad, else unknown (default: replay of the smallest case)");
+  command->add_flag("--mutants", triage.mutants,
+                    "triage of every mutant on the first seed that kills it, as a table");
+  command->add_option("--mutant", triage.of_mutant, "with it, this one alone; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--seeds", triage.seeds, "with it, the folder whose cases are judged");
+  command->add_option("--summary", triage.summary,
+                      "with it, replace the part 'triage' of this document");
+  return command;
+}
+
 const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   CLI::App* const command =
       app.add_subcommand("matrix", "every mutant against every invariant: which of them kill it");
+  command->add_flag("--kernel-mutants", matrix.kernel_mutants,
+                    "the mutants that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", matrix.mutants, "this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", matrix.seeds, "the folder whose cases are judged");
@@ -101,10 +142,27 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
+  command->add_flag("--public-rules", matrix.public_rules,
+                    "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", matrix.json, "write every cell to this file");
-  command->add_option("--summary", matrix.summary, "replace the part 'catalogue' of this document");
+  command->add_option("--summary", matrix.summary,
+                      "replace the part 'catalogue' of this document; with --public-rules the part "
+                      "'public rules', with --kernel-mutants 'kernel mutants'");
+  return command;
+}
+
+const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
+  CLI::App* const command = app.add_subcommand(
+      "compare", "two runs operator by operator: which distribution of error/bound moved");
+  command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
+  command->add_option("after", compare.after, "another one of the same command")->required();
+  command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
+      ->check(CLI::Range(1e-12, 0.5))
+      ->capture_default_str();
+  command->add_option("--json", compare.json, "write every figure to this file");
+  command->add_option("--markdown", compare.markdown, "write the report to this file");
   return command;
 }
 
@@ -144,7 +202,7 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
   command->add_option("what", list.what, "one of them alone")
-      ->check(CLI::IsMember({"engines", "mutants", "invariants", "dialects"}));
+      ->check(CLI::IsMember({"engines", "mutants", "kernel_mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
   return command;
 }
@@ -211,15 +269,19 @@ int run(int argc, char** argv) {
   gdn::MatrixCommand matrix;
   gdn::LimitCommand limit;
   gdn::OddsCommand odds;
+  gdn::CompareCommand compare;
   gdn::ListCommand list;
+  gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
-  limit.program = odds.program = argv[0];
+  triage.program = limit.program = odds.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
+  const CLI::App* const triage_command = add_triage(app, triage);
   const CLI::App* const matrix_command = add_matrix(app, matrix);
   const CLI::App* const limit_command = add_limit(app, limit);
   const CLI::App* const odds_command = add_odds(app, odds);
+  const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
@@ -233,9 +295,13 @@ int run(int argc, char** argv) {
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
-  if (matrix_command->parsed()) return gdn::run_matrix(matrix);
+  if (triage_command->parsed()) return gdn::run_triage(triage);
+  if (matrix_command->parsed()) {
+    return matrix.kernel_mutants ? gdn::run_kernel_matrix(matrix) : gdn::run_matrix(matrix);
+  }
   if (limit_command->parsed()) return gdn::run_limit(limit);
   if (odds_command->parsed()) return gdn::run_odds(odds);
+  if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;

@@ -12,6 +12,7 @@
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/processes.h"
+#include "ci/public_rules_table.h"
 #include "ci/supervised.h"
 #include "ci/survivors.h"
 #include "invariants/harness/regimes.h"
@@ -205,6 +206,32 @@ ExitStatus survivors_of(const MatrixCommand& command, const std::vector<EngineSo
   return exit_ok;
 }
 
+// The rules on their own ranges and on the cases that the invariants were asked about.
+RulesTable rules_beside(const MatrixCommand& command, const std::vector<EngineSource>& engines,
+                        const Cases& cases, const KillMatrix& matrix) {
+  std::string why;
+  const std::optional<EngineSource> twin = find_engine("twin", &why);
+  if (!twin) throw std::runtime_error(why);
+  std::vector<RuledCase> others;
+  const Lab right(*twin);
+  for (const CaseFile& file : cases.all) {
+    std::optional<RuledCase> one = ruled(file.path, file.content, right);
+    if (one) others.push_back(*std::move(one));
+  }
+  std::vector<RuledMutant> mutants;
+  for (size_t row = 0; row < engines.size(); ++row) {
+    mutants.push_back({engines[row], mutant_named(matrix.mutants[row]).op});
+  }
+  RulesTable table = judge_by_rules(mutants, others, command.jobs);
+  table.command = matrix.command;
+  table.version = matrix.version;
+  for (size_t row = 0; row < engines.size(); ++row) {
+    table.rows[row].mutant = matrix.mutants[row];
+    table.rows[row].invariants = kills_of(matrix, row);
+  }
+  return table;
+}
+
 std::string why_not_asked_so(const MatrixCommand& command) {
   if (!command.summary.empty() && !command.mutants.empty()) {
     return "--summary takes all mutants, leave --mutant out";
@@ -212,9 +239,29 @@ std::string why_not_asked_so(const MatrixCommand& command) {
   if (!command.summary.empty() && (command.until_killed || command.drawn_only)) {
     return "--summary takes every cell on the seeds, leave --until-killed and --drawn-only out";
   }
+  if (command.public_rules && command.until_killed) {
+    return "--public-rules takes every cell, leave --until-killed out";
+  }
   if (command.drawn_only && !command.seeds.empty()) return "--drawn-only takes no --seeds";
   if (command.drawn_only && command.cases == 0) return "--drawn-only needs --cases";
   return "";
+}
+
+ExitStatus written(const MatrixCommand& command, const KillMatrix& matrix,
+                   const std::optional<RulesTable>& rules) {
+  ExitStatus status = exit_ok;
+  const auto said = [&](const std::string& why) {
+    if (!why.empty()) status = refuse(why, exit_infrastructure);
+  };
+  if (!command.json.empty()) {
+    const std::string json = as_json(matrix);
+    said(write_whole(command.json, rules ? with_rules(json, *rules) : json));
+  }
+  if (!command.summary.empty()) {
+    said(rules ? replace_part(command.summary, rules_part, as_markdown(*rules))
+               : replace_part(command.summary, catalogue_part, catalogue_markdown(matrix)));
+  }
+  return status;
 }
 
 ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
@@ -239,20 +286,19 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   if (!command.seed.empty()) matrix.command += " --seed " + shell_word(command.seed);
   if (command.drawn_only) matrix.command += " --drawn-only";
   if (command.until_killed) matrix.command += " --until-killed";
+  if (command.public_rules) matrix.command += " --public-rules";
   if (!command.summary.empty()) matrix.command += " --summary " + shell_word(command.summary);
   if (command.until_killed) return survivors_of(command, engines, cases, matrix);
 
   judge_mutants(command, engines, cases, matrix);
   fmt::print("{}", as_text(matrix));
-  ExitStatus written = exit_ok;
-  const auto said = [&](const std::string& why) {
-    if (!why.empty()) written = refuse(why, exit_infrastructure);
-  };
-  if (!command.json.empty()) said(write_whole(command.json, as_json(matrix)));
-  if (!command.summary.empty()) {
-    said(replace_part(command.summary, catalogue_part, catalogue_markdown(matrix)));
+  std::optional<RulesTable> rules;
+  if (command.public_rules) {
+    rules = rules_beside(command, engines, cases, matrix);
+    fmt::print("\n{}", as_text(*rules));
   }
-  return combined(problems_of(matrix).empty() ? exit_ok : exit_fails, written);
+  return combined(problems_of(matrix).empty() ? exit_ok : exit_fails,
+                  written(command, matrix, rules));
 }
 
 }  // namespace

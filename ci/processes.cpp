@@ -11,11 +11,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -83,6 +85,18 @@ int wait_for(pid_t child) {
   return status;
 }
 
+double seconds_by_the_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Processor time of a child so far. How busy the machine is with others does not count.
+double processor_seconds(pid_t child) {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // A child dies with its parent, and leaves no core: what ended it is replayed from its case.
 pid_t fork_child() {
   std::fflush(nullptr);
@@ -133,6 +147,7 @@ class Worker {
   void give(size_t task, size_t first) {
     task_ = task;
     in_step_.reset();
+    next_step_ = first;
     const Assignment assignment = {task, first};
     write_all(descriptor_, &assignment, sizeof assignment);
   }
@@ -148,6 +163,17 @@ class Worker {
       return;
     }
     replace();
+  }
+
+  // What it wrote before is still taken by `listen`, which finds it gone after that.
+  void stop_if_it_hangs() {
+    if (!in_step_ || stopped_ || work_.step_seconds_max <= 0) return;
+    const bool hangs =
+        processor_seconds(child_) - processor_began_ > work_.step_seconds_max ||
+        seconds_by_the_clock() - clock_began_ > 10 * work_.step_seconds_max;
+    if (!hangs) return;
+    stopped_ = true;
+    kill(child_, SIGKILL);
   }
 
  private:
@@ -194,9 +220,14 @@ class Worker {
   }
 
   void take(const Frame& frame, std::string_view bytes) {
-    if (frame.kind == frame_begin) in_step_ = frame.step;
+    if (frame.kind == frame_begin) {
+      in_step_ = frame.step;
+      processor_began_ = processor_seconds(child_);
+      clock_began_ = seconds_by_the_clock();
+    }
     if (frame.kind == frame_result) {
       in_step_.reset();
+      next_step_ = frame.step + 1;
       work_.result(*task_, frame.step, bytes);
     }
     if (frame.kind == frame_done) {
@@ -208,12 +239,19 @@ class Worker {
 
   void replace() {
     const std::string how = how_ended(wait_for(std::exchange(child_, 0)));
-    if (!task_ || !in_step_) throw std::runtime_error("a process that judges " + how);
+    const bool stopped = std::exchange(stopped_, false);
+    // One that was stopped may have come to the end of its step just before.
+    if (!stopped && (!task_ || !in_step_)) {
+      throw std::runtime_error("a process that judges " + how);
+    }
     close(descriptor_);
-    const size_t task = *task_, step = *in_step_;
-    work_.crashed(task, step, how);
+    if (in_step_) {
+      next_step_ = *in_step_ + 1;
+      if (stopped) work_.hung(*task_, *in_step_);
+      if (!stopped) work_.crashed(*task_, *in_step_, how);
+    }
     start();
-    give(task, step + 1);
+    if (task_) give(*task_, next_step_);
   }
 
   const Work& work_;
@@ -221,6 +259,9 @@ class Worker {
   int descriptor_ = -1;
   std::string pending_;
   std::optional<size_t> task_, in_step_;
+  size_t next_step_ = 0;  // to begin with, where another process goes on
+  bool stopped_ = false;  // because it hung
+  double processor_began_ = 0, clock_began_ = 0;  // of the step
 };
 
 namespace {
@@ -251,6 +292,8 @@ void share_out(int processes, const Work& work) {
   while (workers.size() < wanted) workers.emplace_back(work);
   size_t next = 0;
   bool stopped = false;
+  constexpr int look_every_ms = 200;
+  const int wait_ms = work.step_seconds_max > 0 ? look_every_ms : -1;
   const auto give_next = [&](Worker& worker) {
     stopped = stopped || next == work.tasks || (work.stop && work.stop(next));
     if (!stopped) worker.give(next++, 0);
@@ -265,9 +308,12 @@ void share_out(int processes, const Work& work) {
       busy.push_back(&worker);
     }
     if (busy.empty()) return;
-    if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) no_process("poll");
+    if (poll(waiting.data(), waiting.size(), wait_ms) < 0 && errno != EINTR) no_process("poll");
     for (size_t i = 0; i < busy.size(); ++i) {
-      if (waiting[i].revents == 0) continue;
+      if (waiting[i].revents == 0) {
+        busy[i]->stop_if_it_hangs();
+        continue;
+      }
       busy[i]->listen();
       if (!busy[i]->busy()) give_next(*busy[i]);
     }

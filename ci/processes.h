@@ -33,6 +33,10 @@ struct Work {
   // tasks in any order.
   std::function<void(size_t task, size_t step, std::string_view result)> result;
   std::function<void(size_t task, size_t step, const std::string& how)> crashed;
+  // A step that takes more seconds of processor time than this, or ten times as many by the clock,
+  // is stopped, and the work goes on after it. 0: each takes what it takes.
+  double step_seconds_max = 0;
+  std::function<void(size_t task, size_t step)> hung = {};
   std::function<void(size_t task)> done;
   // Asked before a task is handed out, in order; true ends it there. Null: all tasks.
   std::function<bool(size_t task)> stop;

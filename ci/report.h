@@ -11,7 +11,7 @@
 
 namespace gdn {
 
-inline constexpr int report_version = 1;
+inline constexpr int report_version = 2;
 
 // Over all rows of all files.
 Tally tally_of(const std::vector<VerifyReport>& reports);

@@ -1,6 +1,7 @@
 // The report of `verify` as JSON.
 #include <nlohmann/json.hpp>
 
+#include "ci/ratios_json.h"
 #include "ci/report.h"
 #include "invariants/harness/json_figure.h"
 
@@ -20,6 +21,7 @@ ordered_json json_of(const VerifyRow& row) {
           {"undecided", judged.verdict.undecided},
           {"worst_ulp", json_figure(judged.verdict.worst_ulp)},
           {"worst_ratio", json_figure(judged.verdict.worst_ratio)},
+          {"ratios", json_of(judged.ratios)},
           {"worst_token", judged.worst_token},
           {"worst_index", judged.verdict.worst_index},
           {"verdict", name_of(judged.verdict.outcome)},

@@ -107,7 +107,7 @@ TEST_F(Cli, JsonHasEveryRowOfTheTable) {
                       path("report.json") + " --markdown " + path("report.md"));
   ASSERT_EQ(ran.status, 0) << ran.output;
   const auto json = nlohmann::json::parse(content("report.json"));
-  EXPECT_EQ(json.at("version"), 1);
+  EXPECT_EQ(json.at("version"), 2);
   EXPECT_EQ(json.at("status"), 0);
   EXPECT_TRUE(json.at("complete"));
   const auto& rows = json.at("files").at(0).at("rows");
@@ -228,7 +228,7 @@ TEST_F(Cli, ADeviceIsWrittenAndNotReplacedAndALinkIsFollowed) {
   ASSERT_EQ(ran.status, 0) << ran.output;
   EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
   EXPECT_TRUE(std::filesystem::is_symlink(path("null")));
-  EXPECT_EQ(nlohmann::json::parse(content("report.json")).at("version"), 1);
+  EXPECT_EQ(nlohmann::json::parse(content("report.json")).at("version"), 2);
 }
 
 TEST_F(Cli, AFolderAsResultIsStatus5BeforeAnyWork) {

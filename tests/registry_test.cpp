@@ -48,7 +48,7 @@ TEST(Record, IsOneLineOfJsonWithEveryFigure) {
   const std::string line = record_line("twin", "layer_within_bound", c, verdict);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const nlohmann::json record = nlohmann::json::parse(line);
-  EXPECT_EQ(record.at("version"), 1);
+  EXPECT_EQ(record.at("version"), 2);
   EXPECT_EQ(record.at("engine"), "twin");
   EXPECT_EQ(record.at("invariant"), "layer_within_bound");
   EXPECT_EQ(record.at("case"), hash8(c));
@@ -60,7 +60,8 @@ TEST(Record, IsOneLineOfJsonWithEveryFigure) {
   EXPECT_EQ(record.at("worst_ratio"), "inf");
   EXPECT_EQ(record.at("worst_ulp"), 2.5);
   EXPECT_EQ(record.at("worst_index"), 7);
-  EXPECT_EQ(record.size(), 13U);
+  EXPECT_EQ(record.at("text"), print(c));
+  EXPECT_EQ(record.size(), 14U);
 }
 
 }  // namespace

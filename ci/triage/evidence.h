@@ -15,8 +15,24 @@
 
 namespace gdn {
 
-// Arrays have the names that gdn_api::apply gives them (device/gdn.h); `fed` holds the constants of
-// the layer too (A_log, dt_bias, conv weights, norm), but of the projections the weights are a view.
+// Arrays have the names that gdn_api::apply gives them (device/gdn.h), of a layer's steps too. What
+// has no elements (g or gk that the dialect lacks, hist at one tap) is absent.
+//
+//   operator    fed                              gave     the tensors of a layer
+//   in_proj     x                                y        h -> QKV, Z, B or A, by `matrix`
+//   gates       a, b, A_log, dt_bias             beta, g  A, B -> BETA, G
+//   conv        x, hist, weight                  y, hist  QKV, HIST before -> CONV, HIST after
+//               (a layer's V, a slice of CONV)   v        V
+//   qk_norm     q, k                             q, k     the q and k of CONV -> Q, K
+//   delta_rule  q, k, v, beta, g and/or gk, S    o, S     Q, K, V, BETA, G, S before -> O, S after
+//   gated_norm  o, z, weight                     y        O, Z, norm -> ONORM
+//   out_proj    x                                y        ONORM -> OUT
+//   dequant     -                                out
+//
+// The delta rule of a layer may be fed `next` as well, ONORM of the same token, for whoever
+// computes that in place. hist and S in `fed` are those before the token, in `gave` those after it.
+// Of the projections and dequant the weights are OperatorRun::weights. `right` of o is what the S
+// in `gave` gives, as a layer's local check has it; explanations_of works that out itself.
 struct Evidence {
   int64_t token = 0;  // of the sequence that was fed
   std::map<std::string, std::vector<float>> fed, gave;
@@ -32,6 +48,9 @@ struct OperatorRun {
   Shape shape;
   Dialect dialect;
   Contract contract;
+  // Of the slot-addressed recurrence: one Evidence a call, its arrays those of all its tokens, one
+  // token after the other, q and k as they are before the dialect's norm.
+  bool is_recurrent = false;
   std::vector<Evidence> tokens;
 };
 

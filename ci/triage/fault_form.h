@@ -2,9 +2,11 @@
 // by the reference. A new form is one file-local object in ci/triage/forms_<operator>.cpp.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ci/triage/evidence.h"
@@ -15,19 +17,31 @@ namespace gdn {
 using FaultyArrays = std::map<std::string, Bounded>;
 
 struct FaultForm {
-  const char* name = "";      // the bug, as a mutant with it is named
-  const char* sentence = "";  // "the scale of q is applied twice"
+  std::string name;      // the bug, as a mutant with it is named
+  std::string sentence;  // "the scale of q is applied twice"
   Operator op = Operator::in_proj;
-  // Nothing where this token cannot show the fault.
-  std::optional<FaultyArrays> (*expect)(const Evidence& at, const OperatorRun& run) = nullptr;
+  // Nothing where this token cannot show the fault: it is then as `right` says.
+  std::function<std::optional<FaultyArrays>(const Evidence& at, const OperatorRun& run)> expect;
   std::vector<std::string> explains = {};  // mutants that it is the cause of, beside its namesake
+  // Forms that differ in a number alone (which length, which constant), this one included: to find
+  // one of many that agrees says less.
+  double choices = 1;
 };
+
+// A number of float32 that is taken from what was given.
+inline constexpr double fitted_number = 0x1p24;
+
+// A formula that is possible and that no report of a fault speaks of: it stands behind those that
+// explain as much.
+inline constexpr double rarely_made = 16;
 
 class RegisteredForm {
  public:
-  explicit RegisteredForm(FaultForm form);
+  RegisteredForm(FaultForm form);  // not explicit, so that a file can list its forms
 };
-const std::vector<FaultForm>& fault_forms();  // sorted by name
+// Sorted by operator and name; one name may have several formulas, where a fault can be made so or
+// so.
+const std::vector<FaultForm>& fault_forms();
 
 // What would explain every number of a run: each within the bound of the fault's own formula, and
 // at least one outside that of the right one.
@@ -37,11 +51,17 @@ struct Explanation {
   std::string name;      // of the form, or "qk_norm=max_norm"
   std::string sentence;  // for people
   double worst_ratio = 0;
-  size_t elements = 0;   // compared
-  double tightness = 0;  // how much of the right numbers' deviation it accounts for: higher is better
+  size_t elements = 0;  // compared
+  // In bits: by how many powers of two its formula is nearer to the numbers that are wrong than the
+  // right one is, over all of them, less what it took to choose it. Higher is better.
+  double tightness = 0;
+  std::vector<std::string> explains;  // mutants with this fault, its namesake aside
 };
 
-// Dialects that differ in one dimension, then forms; best first. Empty: nothing known explains it.
+// Dialects that differ in one dimension, and forms; best first. Empty: nothing known explains it.
 std::vector<Explanation> explanations_of(const OperatorRun& run);
+
+// Is this mutant's bug what the explanation says?
+bool is_cause_of(const Explanation& explanation, std::string_view mutant);
 
 }  // namespace gdn

@@ -24,21 +24,32 @@ struct CallFinding {
   Verdict verdict;                // in `detail` what, where, expected, got
   std::vector<std::string> causes;     // names, as mutants are named; best first
   std::vector<std::string> sentences;  // of each
+  // What shows it: the case, or one with other calls; `call` is an index into these.
+  Case shown;
+  std::string setting;  // "with a second handle open"; empty where nothing is special
 };
 
 // The first call of a layer's case at which the engine leaves the model; nothing where it does not.
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab);
+// The same by the calls of the case alone, cheap enough to be asked of many: the one above makes
+// other calls too where these show nothing that is known.
+std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab);
 
 struct Finding {
-  std::string engine, invariant, origin;  // origin: the file or record that it came from
+  std::string engine, origin;  // origin: the file or record that it came from
+  std::string invariant;       // that fails on `smallest`; empty where none of those asked does
   Case smallest;
-  std::string op;      // an operator, "host", or empty where nothing is out of budget
-  std::string tensor;  // of `op`, the first that is wrong
-  int64_t token = -1;  // of the sequence; -1 where it is a call that is wrong
+  size_t steps = 0;      // from the case that was given to `smallest`
+  bool crashed = false;  // the engine ended the process, or had to be ended: see `verdict`
+  std::string op;        // an operator, "host", or empty where nothing is out of budget
+  std::string tensor;    // of `op`, the first that is wrong
+  int64_t token = -1;    // of the sequence; -1 where it is a call that is wrong
+  int64_t layer = 0;
   Verdict verdict;
   std::vector<Explanation> explanations;  // of an operator
   std::optional<CallFinding> call;        // of the host
   std::vector<std::string> patterns;      // where the wrong elements lie, in words
+  std::vector<std::string> notes;         // what else was found on the way, a sentence each
   std::string first_bad;                  // commit, where a range was searched
   std::string replay;
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "invariants/harness/kernel_mutants.h"
 #include "invariants/harness/safetensors.h"
 #include "invariants/harness/stand_in.h"
 
@@ -62,6 +63,14 @@ const gdn_api* mutant(std::string_view name) {
     if (m && name == m->name) return m->api;
   }
   return nullptr;
+}
+
+// Null where there is no such edit; null, and *why, where it is not built.
+const gdn_api* kernel_mutant(const std::string& name, std::string* why) {
+  const std::vector<std::string> names = kernel_mutant_names();
+  if (!std::binary_search(names.begin(), names.end(), name)) return nullptr;
+  *why = why_kernel_mutant_not_built(name);
+  return why->empty() ? load_plugin(kernel_mutant_library(name), why) : nullptr;
 }
 
 const gdn_api* (*table_in_use)(const gdn_api*) = nullptr;
@@ -163,7 +172,9 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
   if (is_path(name)) {
     api = load_plugin(asked, why);
   } else if (name.starts_with(mutant_prefix)) {
-    api = mutant(name.substr(mutant_prefix.size()));
+    name.remove_prefix(mutant_prefix.size());
+    api = mutant(name);
+    if (!api) api = kernel_mutant(std::string(name), why);
   } else {
     api = built_in(name);
   }
@@ -171,6 +182,7 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
   if (why->empty()) {
     *why = "no engine \"" + asked + "\", expected a path to a shared library or one of:";
     for (const std::string& known : engine_names()) *why += " " + known;
+    for (const std::string& edit : kernel_mutant_names()) *why += " mutant:" + edit;
   }
   return std::nullopt;
 }

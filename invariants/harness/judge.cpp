@@ -15,6 +15,7 @@ Judgement judge_tensor(std::string source, Operator op, std::string tensor,
   for (size_t t = 0; t < want.size(); ++t) {
     if (!got[t] || !want[t] || (want[t]->size() == 0 && got[t]->empty())) continue;
     Verdict here = within(fmt::format("{} of token {}", row.tensor, t), *got[t], *want[t]);
+    if (here.elements > here.undecided) row.ratios.add(here.worst_ratio);
     if (row.tokens++ == 0) {
       row.verdict = std::move(here);
       row.worst_token = t;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "invariants/harness/ratio_counts.h"
 #include "invariants/harness/verdict.h"
 #include "reference/layer.h"
 
@@ -16,7 +17,8 @@ struct Judgement {
   std::string tensor;
   size_t tokens = 0;  // judged
   Verdict verdict;
-  size_t worst_token = 0;  // where verdict.worst_index is
+  size_t worst_token = 0;   // where verdict.worst_index is
+  RatioCounts ratios = {};  // the worst of each token of which anything was decided
 };
 
 // Rows in the order of operators, then of tensors. A tensor that is expected of a token and was

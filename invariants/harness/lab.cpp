@@ -7,6 +7,7 @@
 
 #include "invariants/harness/guarded.h"
 #include "invariants/harness/lab_runner.h"
+#include "invariants/harness/watched_runs.h"
 
 namespace gdn {
 namespace {
@@ -230,6 +231,7 @@ Observation Session::finish() && {
 
 std::optional<Session> Lab::open(const Case& c, int snapshots, const RunOptions& run_options,
                                  Verdict* closed) const {
+  WatchedRuns::tell(*this, c);
   std::string why = why_invalid(c);
   if (why.empty()) why = why_not(c);
   auto open = std::make_unique<Session::Open>();

@@ -20,6 +20,7 @@ std::string record_line(std::string_view engine, std::string_view invariant, con
   line["worst_ulp"] = json_figure(verdict.worst_ulp);
   line["worst_index"] = verdict.worst_index;
   line["detail"] = verdict.detail;
+  line["text"] = print(c);
   // An engine's own words may be anything; what is no UTF-8 is replaced.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

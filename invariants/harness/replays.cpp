@@ -70,8 +70,11 @@ uint64_t hash_of(const Call& call) {
   return hash;
 }
 
-Replays::Replays(const Lab& lab, const Case& c)
-    : lab_(lab), bare_(c.with_calls({})), goes_on_(Rng(c.seed).stream("replays").range(0, 3) > 0) {}
+Replays::Replays(const Lab& lab, const Case& c, Feeding feeding)
+    : lab_(lab),
+      bare_(c.with_calls({})),
+      feeding_(feeding),
+      goes_on_(feeding == Feeding::steps || Rng(c.seed).stream("replays").range(0, 3) > 0) {}
 
 const LayerBits* Replays::zero() {
   const auto known = known_.find(0);
@@ -147,7 +150,7 @@ bool Replays::open(Verdict* why) {
 
 bool Replays::feed_all(const std::vector<Fed>& fed, std::span<const size_t> tokens, Verdict* why) {
   // By steps, or by as few runs as there can be: no matter which.
-  const bool by_step = tokens.size() % 2 == 1;
+  const bool by_step = feeding_ == Feeding::steps || tokens.size() % 2 == 1;
   for (std::span<const size_t> left = tokens; !left.empty();) {
     const WeightsUsed& now = fed[left.front()].weights;
     const WeightsUsed* before = open_->weights ? &*open_->weights : nullptr;

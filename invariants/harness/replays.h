@@ -40,8 +40,10 @@ uint64_t hash_of(const Call& call);
 // history goes on from there; for one case in four, by its seed, each replay begins from nothing.
 class Replays {
  public:
+  // By steps alone, whatever the case: for whoever asks which kind of call is the wrong one.
+  enum class Feeding : uint8_t { mixed, steps };
   // The lab outlives it; of the case its calls do not matter.
-  Replays(const Lab& lab, const Case& c);
+  Replays(const Lab& lab, const Case& c, Feeding feeding = Feeding::mixed);
 
   // Every tensor after a token, S and HIST after none. Null where the engine could not replay it:
   // *why says why.
@@ -69,6 +71,7 @@ class Replays {
 
   const Lab& lab_;
   const Case bare_;
+  const Feeding feeding_;
   const bool goes_on_;
   std::optional<Open> open_;
   std::map<uint64_t, LayerBits> known_;          // by history

@@ -10,6 +10,10 @@ namespace gdn {
 std::string_view name_of(Scope scope) { return scope == Scope::local ? "local" : "global"; }
 
 void add_row(VerifyReport& report, Scope scope, Judgement judgement) {
+  // A row that is of no tokens is one sample.
+  const Verdict& verdict = judgement.verdict;
+  const bool is_decided = verdict.elements > verdict.undecided;
+  if (is_decided && judgement.ratios.samples() == 0) judgement.ratios.add(verdict.worst_ratio);
   report.rows.push_back({scope, std::move(judgement)});
 }
 

@@ -1,0 +1,80 @@
+// One task a question, shared out over processes.
+#include "ci/triage/diagnose_all.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "ci/interrupt.h"
+#include "ci/judging.h"
+#include "ci/processes.h"
+#include "ci/triage/finding_json.h"
+#include "ci/triage/smallest.h"
+
+namespace gdn {
+namespace {
+
+Finding crashed(const Question& question, const std::string& how) {
+  Finding finding;
+  finding.engine = question.engine;
+  finding.origin = question.origin;
+  if (question.invariant != nullptr) finding.invariant = question.invariant->name;
+  finding.smallest = question.c;
+  finding.op = host;
+  finding.crashed = true;
+  finding.verdict.outcome = Outcome::engine_error;
+  const bool ended_by_us = how.find("signal 14") != std::string::npos;
+  finding.verdict.detail =
+      ended_by_us ? "the engine hangs: it was ended by the time limit"
+                  : fmt::format("{}: the engine crashed or ended the process", how);
+  return finding;
+}
+
+// A case that crashes an invariant's check is made small like any other; of one that hangs each try
+// would take as long as it.
+void make_crash_small(const Asked& asked, Finding& finding) {
+  if (asked.question.invariant == nullptr) return;
+  if (finding.verdict.detail.find("hangs") != std::string::npos) return;
+  Judging judging;
+  judging.engines = {asked.engine};
+  judging.invariants = {asked.question.invariant};
+  std::vector<Failing> failing(1);
+  failing[0].found = asked.question.c;
+  failing[0].crashed = true;
+  failing[0].verdict = finding.verdict;
+  make_small(judging, failing);
+  finding.smallest = failing[0].smallest;
+  finding.steps = failing[0].steps;
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnosing& how) {
+  std::vector<Finding> findings(asked.size());
+  Work work;
+  work.tasks = asked.size();
+  work.run = [&](size_t task, size_t first, Channel& channel) {
+    if (first > 0) return;
+    channel.begin(0);
+    alarm(how.seconds_max);
+    const Lab lab(asked[task].engine);
+    const Finding finding = diagnose(asked[task].question, lab);
+    alarm(0);
+    channel.put(json_of(finding).dump(-1, ' ', false,
+                                      nlohmann::ordered_json::error_handler_t::replace));
+  };
+  work.result = [&](size_t task, size_t, std::string_view bytes) {
+    findings[task] = finding_of(nlohmann::ordered_json::parse(bytes));
+  };
+  work.crashed = [&](size_t task, size_t, const std::string& ended) {
+    findings[task] = crashed(asked[task].question, ended);
+  };
+  work.done = [](size_t) {};
+  work.stop = [](size_t) { return asked_to_end(); };
+  share_out(how.processes, work);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (findings[i].crashed) make_crash_small(asked[i], findings[i]);
+  }
+  return findings;
+}
+
+}  // namespace gdn

@@ -1,0 +1,156 @@
+// A mutant a task: judged up to the first failure, then triaged in the same process.
+#include "ci/triage/scorecard.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "ci/case_files.h"
+#include "ci/commands.h"
+#include "ci/judging.h"
+#include "ci/processes.h"
+#include "ci/triage/diagnose.h"
+#include "ci/triage/finding_json.h"
+#include "ci/triage/smallest.h"
+
+namespace gdn {
+namespace {
+
+struct Killed {
+  size_t case_index = 0, invariant = 0;
+};
+
+// Steps go through the cases, and in each through the invariants; the one after the last is triage.
+struct Task {
+  const EngineSource& engine;
+  const std::vector<CaseFile>& cases;
+  unsigned seconds_max;
+
+  size_t triage_step() const { return cases.size() * registry().size(); }
+
+  std::optional<Killed> judge(const Lab& lab, Channel& channel) const {
+    for (size_t k = 0; k < cases.size(); ++k) {
+      for (size_t i = 0; i < registry().size(); ++i) {
+        if (!registry()[i].claim.applies(cases[k].content)) continue;
+        channel.begin(k * registry().size() + i);
+        const Verdict verdict = judge_one(registry()[i], cases[k].content, lab);
+        channel.put("");
+        if (verdict.outcome >= Outcome::engine_error) return Killed{k, i};
+      }
+    }
+    return std::nullopt;
+  }
+
+  void run(size_t first, Channel& channel) const {
+    // The process before this one was taken by the mutant.
+    if (first > 0) return;
+    const Lab lab(engine);
+    const std::optional<Killed> killed = judge(lab, channel);
+    if (!killed) return;
+    channel.begin(triage_step());
+    Question question;
+    question.c = cases[killed->case_index].content;
+    question.engine = engine.name;
+    question.invariant = &registry()[killed->invariant];
+    question.origin = cases[killed->case_index].path;
+    alarm(seconds_max);
+    const auto start = std::chrono::steady_clock::now();
+    const Finding finding = diagnose(question, lab);
+    alarm(0);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const nlohmann::ordered_json result = {{"finding", json_of(finding)},
+                                           {"seconds", taken.count()},
+                                           {"killed_by", question.invariant->name},
+                                           {"on", question.origin}};
+    channel.put(result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
+};
+
+void take(std::string_view bytes, Scored& row) {
+  if (bytes.empty()) return;
+  const auto json = nlohmann::ordered_json::parse(bytes);
+  row.finding = finding_of(json.at("finding"));
+  row.seconds = json.at("seconds");
+  row.killed_by = json.at("killed_by");
+  row.on = json.at("on");
+}
+
+void take_crash(size_t step, const std::string& how, const std::vector<CaseFile>& cases,
+                Scored& row) {
+  const size_t at = std::min(step / registry().size(), cases.size() - 1);
+  row.on = cases[at].path;
+  row.killed_by = registry()[step % registry().size()].name;
+  row.finding.smallest = cases[at].content;
+  row.finding.op = host;
+  row.finding.crashed = true;
+  row.finding.verdict.outcome = Outcome::engine_error;
+  row.finding.verdict.detail = how;
+}
+
+ExitStatus find_engines_of(const TriageCommand& command, std::vector<EngineSource>& engines,
+                           Scorecard& scorecard) {
+  std::vector<std::string> names = command.of_mutant;
+  for (size_t i = 0; command.of_mutant.empty() && i < gdn_mutant_count(); ++i) {
+    names.emplace_back(gdn_mutant_at(i)->name);
+  }
+  constexpr std::string_view prefix = "mutant:";
+  for (std::string& name : names) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    std::string why;
+    std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
+    if (!engine) return refuse("--mutant: " + why, exit_bad_input);
+    engines.push_back(*std::move(engine));
+    Scored& row = scorecard.rows.emplace_back();
+    row.mutant = name;
+    for (size_t i = 0; i < gdn_mutant_count(); ++i) {
+      if (gdn_mutant_at(i)->name == name) row.op = gdn_mutant_at(i)->op;
+    }
+  }
+  return exit_ok;
+}
+
+ExitStatus read_seeds(const TriageCommand& command, std::vector<CaseFile>& cases) {
+  std::string folder = command.seeds;
+  if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
+  std::string why = "there is no folder corpus here, give its seeds with --seeds";
+  if (folder.empty() || !read_cases_below(folder, cases, &why)) return refuse(why, exit_bad_input);
+  if (cases.empty()) return refuse(folder + ": expected cases in it", exit_bad_input);
+  return exit_ok;
+}
+
+}  // namespace
+
+bool Scored::is_operator_right() const { return is_killed() && finding.op == op; }
+
+ExitStatus score(const TriageCommand& command, Scorecard& scorecard) {
+  std::vector<CaseFile> cases;
+  std::vector<EngineSource> engines;
+  ExitStatus status = read_seeds(command, cases);
+  if (status == exit_ok) status = find_engines_of(command, engines, scorecard);
+  if (status != exit_ok) return status;
+  scorecard.version = version_text();
+  Work work;
+  work.tasks = engines.size();
+  const auto task = [&](size_t index) {
+    return Task{engines[index], cases, static_cast<unsigned>(command.seconds)};
+  };
+  work.run = [&](size_t index, size_t first, Channel& channel) { task(index).run(first, channel); };
+  work.result = [&](size_t index, size_t, std::string_view bytes) {
+    take(bytes, scorecard.rows[index]);
+  };
+  work.crashed = [&](size_t index, size_t step, const std::string& how) {
+    take_crash(step, how, cases, scorecard.rows[index]);
+  };
+  size_t done = 0;
+  work.done = [&](size_t index) {
+    const Scored& row = scorecard.rows[index];
+    fmt::print(stderr, "deltaproof: {} of {} mutants, {}: {}\n", ++done, engines.size(), row.mutant,
+               row.is_killed() ? row.finding.op : "nothing kills it");
+  };
+  share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
+  return exit_ok;
+}
+
+}  // namespace gdn

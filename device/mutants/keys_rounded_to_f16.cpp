@@ -1,0 +1,15 @@
+// Bug: k goes on as f16 after its norm.
+#include "device/mutants/rounded.h"
+
+namespace gdn::mutants {
+namespace {
+
+const MutantRegistrar self{
+    {.name = "keys_rounded_to_f16",
+     .bug = "the normalised k is rounded to f16",
+     .op = "qk_norm",
+     .api =
+         &twin_with<&twin::TwinOperators::qk_norm, Rounding<as_f16>::keys>("keys_rounded_to_f16")}};
+
+}  // namespace
+}  // namespace gdn::mutants

@@ -1,0 +1,16 @@
+// Bug: what the recurrence gives is stored as bf16.
+#include "device/mutants/rounded.h"
+
+namespace gdn::mutants {
+namespace {
+
+const MutantRegistrar self{
+    {.name = "recurrence_output_rounded_to_bf16",
+     .bug = "the output of the "
+            "recurrence is rounded to bf16",
+     .op = "delta_rule",
+     .api = &twin_with<&twin::TwinOperators::delta_rule, Rounding<as_bf16>::output>(
+         "recurrence_output_rounded_to_bf16")}};
+
+}  // namespace
+}  // namespace gdn::mutants
