@@ -76,7 +76,7 @@ ExitStatus run_limit(const LimitCommand& command);
 struct OddsCommand {
   std::string program = "deltaproof";
   std::string seed;
-  int64_t cases = 10'000;  // to draw; one in six is a projection
+  int64_t cases = 10'000;  // to draw; one in fifteen is such a projection
   int jobs = 0;
   std::string json;     // where to write, or empty
   std::string summary;  // a document whose part `measured odds` is replaced, or empty
