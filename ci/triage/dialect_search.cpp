@@ -25,7 +25,8 @@ const std::vector<Change>& changes() {
   using enum Operator;
   static const std::vector<Change> all = {
       {in_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
-      {in_proj, "activation", "f32", "activations are not rounded to q8_0 blocks"},
+      {in_proj, "activation", "f32", "activations are not rounded to q8_0 blocks",
+       {"activations_left_unrounded"}},
       {out_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
       {out_proj, "activation", "f32", "activations are not rounded to q8_0 blocks"},
       {gates, "gate_input", "raw_a", "A_log is exponentiated and negated once more"},
@@ -65,8 +66,9 @@ const std::vector<Change>& changes() {
       {delta_rule, "input_storage", "bf16", "q, k, v and beta are rounded to bf16"},
       {delta_rule, "input_storage", "f16", "q, k, v and beta are rounded to f16"},
       {delta_rule, "output_storage", "bf16", "the output is rounded to bf16",
-       {"o_rounded_to_bf16"}},
-      {delta_rule, "output_storage", "f16", "the output is rounded to f16", {"o_rounded_to_f16"}},
+       {"o_rounded_to_bf16", "recurrence_output_rounded_to_bf16"}},
+      {delta_rule, "output_storage", "f16", "the output is rounded to f16",
+       {"o_rounded_to_f16", "recurrence_output_rounded_to_f16"}},
       {delta_rule, "output_storage", "f32", "the output is stored in float32"},
       // The slot-addressed recurrence normalises and scales by itself.
       {delta_rule, "qk_norm", "sum_eps", "q and k are divided by sqrt(sum + eps)"},

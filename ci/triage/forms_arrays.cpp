@@ -15,17 +15,26 @@ struct Given {
   Operator op;
   const char* array;
   const char* tensor;
+  const char* mutants;      // how those that round it begin
   const char* matrix = "";  // of in_proj
 };
+constexpr const char* sums = "sums_of_products";
 constexpr Given all_given[] = {
-    {Operator::in_proj, "y", "qkv", "qkv"}, {Operator::in_proj, "y", "z", "z"},
-    {Operator::in_proj, "y", "b", "b"},     {Operator::in_proj, "y", "a", "a"},
-    {Operator::gates, "beta", "beta"},      {Operator::gates, "g", "g"},
-    {Operator::conv, "y", "conv"},          {Operator::conv, "hist", "history"},
-    {Operator::conv, "v", "v"},             {Operator::qk_norm, "q", "q"},
-    {Operator::qk_norm, "k", "k"},          {Operator::delta_rule, "o", "o"},
-    {Operator::gated_norm, "y", "onorm"},   {Operator::out_proj, "y", "out"},
-    {Operator::dequant, "out", "weights"}};
+    {Operator::in_proj, "y", "qkv", sums, "qkv"},
+    {Operator::in_proj, "y", "z", sums, "z"},
+    {Operator::in_proj, "y", "b", sums, "b"},
+    {Operator::in_proj, "y", "a", sums, "a"},
+    {Operator::gates, "beta", "beta", "beta"},
+    {Operator::gates, "g", "g", "log_decay"},
+    {Operator::conv, "y", "conv", "conv_output"},
+    {Operator::conv, "hist", "history", "conv_history"},
+    {Operator::conv, "v", "v", "values"},
+    {Operator::qk_norm, "q", "q", "query"},
+    {Operator::qk_norm, "k", "k", "keys"},
+    {Operator::delta_rule, "o", "o", "recurrence_output"},
+    {Operator::gated_norm, "y", "onorm", "normed_output"},
+    {Operator::out_proj, "y", "out", sums},
+    {Operator::dequant, "out", "weights", "decoded_weights"}};
 
 using Change = std::function<std::optional<Bounded>(const Bounded& right, const Evidence& at,
                                                     const OperatorRun& run, const char* array)>;
@@ -105,7 +114,8 @@ void add_all(std::vector<RegisteredForm>& forms, const Given& given) {
     add(forms, given, tensor + "_rounded_to_" + as, tensor + " is rounded to " + as,
         [format](const Bounded& right, const Evidence&, const OperatorRun&, const char*) {
           return stored(format, right);
-        });
+        },
+        1, {std::string(given.mutants) + "_rounded_to_" + as});
   }
   add(forms, given, tensor + "_subnormals_flushed", "subnormal numbers of " + tensor +
       " are flushed to 0", each_ball(flushed), 1, {"subnormal_outputs_flushed"});

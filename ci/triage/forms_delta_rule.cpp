@@ -43,7 +43,7 @@ const RegisteredForm inputs[] = {
          }),
     rule("decay_ignored", "the state does not decay", each("g", [](float) { return 0.0F; })),
     rule("decay_inverted", "the state grows by exp(-g)", each("g", [](float x) { return -x; })),
-    rule("decay_squared", "the state decays twice", each("g", [](float x) { return 2 * x; })),
+    rule("decay_applied_twice", "the state decays twice", each("g", [](float x) { return 2 * x; })),
     rule("decay_of_the_first_head", "every head decays as the first",
          [](Evidence& at, OperatorRun& run) {
            if (!at.fed.contains("g")) return false;
@@ -52,13 +52,13 @@ const RegisteredForm inputs[] = {
            for (size_t i = 0; i < g.size(); ++i) g[i] = g[i / heads * heads];
            return true;
          }),
-    rule("gk_ignored", "the decay of each key channel is left out",
+    rule("channel_decays_ignored", "the decay of each key channel is left out",
          [](Evidence& at, OperatorRun&) { return at.fed.erase("gk") > 0; }),
-    rule("g_ignored_beside_gk", "of two decays that of the head is left out",
+    rule("head_decay_ignored_beside_channels", "of two decays that of the head is left out",
          [](Evidence& at, OperatorRun&) {
            return at.fed.contains("gk") && at.fed.erase("g") > 0;
          }),
-    rule("q_and_k_swapped", "q and k change places",
+    rule("query_taken_as_keys", "q and k change places",
          [](Evidence& at, OperatorRun&) {
            std::swap(at.fed["q"], at.fed["k"]);
            return true;
@@ -100,7 +100,9 @@ std::vector<RegisteredForm> rounded_inputs() {
           rule(tensor + "_rounded_to_" + name, tensor + " is rounded to " + name + " when read",
                each(array, [format](float x) {
                  return static_cast<float>(round_to(format, x));
-               })));
+               }),
+               array == std::string("v") ? std::vector{"values_rounded_to_" + name}
+                                         : std::vector<std::string>{}));
     }
     const auto narrow = [format](const DeltaHead& h, const OperatorRun&) {
       DeltaHead held = h;
@@ -137,7 +139,7 @@ const RegisteredForm orders[] = {
               for (size_t j = 0; j < h.vd; ++j) moved.v[j] = h.v[j] - by[j];
               return state_only(h.written(t, h.k, moved.error(h.read(t, h.k))));
             }),
-    by_head("decay_after_update", "the state decays after the token is written",
+    by_head("decay_applied_to_the_update", "the state decays after the token is written",
             [](const DeltaHead& h, const OperatorRun&) {
               return state_only(h.decayed(h.written(h.S, h.k, h.error(h.read(h.S, h.k)))));
             }),
@@ -153,7 +155,7 @@ const RegisteredForm orders[] = {
               for (Ball& x : u) x = -x;
               return state_only(h.written(t, h.k, h.error(u)));
             }),
-    by_head("beta_on_the_value_alone", "beta multiplies v and not what the key held",
+    by_head("beta_applied_to_v_alone", "beta multiplies v and not what the key held",
             [](const DeltaHead& h, const OperatorRun&) {
               const Balls t = h.decayed(h.S);
               Balls d = h.read(t, h.k);

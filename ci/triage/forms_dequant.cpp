@@ -130,7 +130,7 @@ std::vector<DecodingFault> decoding_faults() {
        each_scale([](uint16_t bits) { return std::abs(f16_decode(bits)); })},
       {"tile_rows_swapped", "rows 1 and 2 of each tile are swapped", swap_tile_rows},
       {"tile_rows_reversed", "the rows of each tile are reversed", reverse_tile_rows},
-      {"tile_scale_of_the_first_row", "all rows of a tile take the scale of the first",
+      {"scale_of_the_first_row", "all rows of a tile take the scale of the first",
        first_scale_of_a_tile},
       {"zero_block_gives_nan", "a block of zeros decodes to NaN", zero_blocks_to_nan},
       {"product_loses_smallest_scale", "the smallest subnormal scale of a block is taken as 0",

@@ -145,7 +145,7 @@ const RegisteredForm heads[] = {
             [](const NormHead& h) {
               return h.out(h.root(h.o, h.o.size()), [](const Ball&) { return exact_ball(1); });
             }),
-    by_head("gate_with_sigmoid", "the gate is sigmoid(z) in place of silu(z)",
+    by_head("gate_without_z", "the gate is sigmoid(z) in place of silu(z)",
             [](const NormHead& h) {
               return h.out(h.root(h.o, h.o.size()),
                            [&](const Ball& z) { return sigmoid_of(z, h.run.contract); });

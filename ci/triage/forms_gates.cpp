@@ -9,23 +9,24 @@ namespace gdn {
 namespace {
 
 FaultForm other_input(std::string name, std::string sentence,
-                      std::function<void(Evidence& at)> change, double choices = 1) {
+                      std::function<void(Evidence& at)> change, double choices = 1,
+                      std::vector<std::string> explains = {}) {
   return altered(std::move(name), std::move(sentence), Operator::gates,
                  [change = std::move(change)](Evidence& at, OperatorRun&) {
                    change(at);
                    return true;
                  },
-                 {}, choices);
+                 std::move(explains), choices);
 }
 
 void fill(std::vector<float>& x, float with) { std::fill(x.begin(), x.end(), with); }
 
 const RegisteredForm inputs[] = {
     other_input("beta_from_a", "beta is computed from a and the decay from b",
-                [](Evidence& at) { std::swap(at.fed["a"], at.fed["b"]); }),
+                [](Evidence& at) { std::swap(at.fed["a"], at.fed["b"]); }, 1, {"a_and_b_swapped"}),
     other_input("beta_of_a_too", "beta is computed from a, as the decay is",
                 [](Evidence& at) { at.fed["b"] = at.fed["a"]; }, rarely_made),
-    other_input("decay_of_b_too", "the decay is computed from b, as beta is",
+    other_input("decay_from_b", "the decay is computed from b, as beta is",
                 [](Evidence& at) { at.fed["a"] = at.fed["b"]; }, rarely_made),
     other_input("a_log_of_the_first_head", "every head takes the A_log of the first",
                 [](Evidence& at) { fill(at.fed["A_log"], at.fed["A_log"].front()); }),

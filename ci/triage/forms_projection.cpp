@@ -169,7 +169,7 @@ std::vector<RegisteredForm> all_forms() {
       counted_twice(true));
   add(forms, "last_block_counted_twice", "the last 32 columns are added twice",
       counted_twice(false));
-  add(forms, "last_column_dropped", "the last column is left out", columns_dropped(1));
+  add(forms, "last_column_left_out", "the last column is left out", columns_dropped(1));
   add(forms, "row_reads_neighbour", "the last block of a row is its neighbour's",
       with_weights(neighbours_last_block));
   add(forms, "rows_swapped_in_pairs", "rows change places in pairs",
@@ -182,7 +182,7 @@ std::vector<RegisteredForm> all_forms() {
     const std::string as = format == Format::bf16 ? "bf16" : "f16";
     add(forms, "weights_rounded_to_" + as, "the weights are rounded to " + as,
         rounded_weights(format));
-    add(forms, "input_rounded_to_" + as, "the input is rounded to " + as, rounded_x(format));
+    add(forms, "activations_rounded_to_" + as, "the input is rounded to " + as, rounded_x(format));
   }
   const auto towards = [](Direction direction) {
     return [direction](const Evidence& at, const OperatorRun& run) {

@@ -61,7 +61,7 @@ const RegisteredForm norms[] = {
              run.dialect.scale_on = Dialect::ScaleOn::none;
              return true;
            }),
-    norm("q_and_k_swapped", "q and k change places before they are normalised",
+    norm("query_and_keys_swapped", "q and k change places before they are normalised",
          [](Evidence& at, OperatorRun&) {
            std::swap(at.fed["q"], at.fed["k"]);
            return true;
@@ -76,7 +76,7 @@ const RegisteredForm norms[] = {
            at.fed["k"] = at.fed["q"];
            return true;
          }),
-    one_of("k", "key_scaled", "k is scaled as q is",
+    one_of("k", "keys_scaled_as_well", "k is scaled as q is",
            [](Evidence& at, OperatorRun&) {
              at.fed["q"] = at.fed["k"];
              return true;
