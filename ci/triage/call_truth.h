@@ -17,7 +17,7 @@ class Truth {
   // Of the case its calls do not matter; the lab outlives it.
   Truth(const Lab& lab, const Case& bare);
 
-  // No engine of its own is open beside the next one that is. What it gave by steps is gone with it.
+  // No engine of its own is open beside the next one that is; what it gave by steps is gone.
   void close() { replays_.emplace(lab_, bare_, Replays::Feeding::steps); }
 
   // After a token, or of the zero state; null where it cannot be said. Bits are comparable where

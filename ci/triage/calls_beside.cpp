@@ -59,7 +59,8 @@ std::optional<CallFinding> wrong_layout(const Case& given, const Lab& lab) {
     const auto& want = lab.expect(c).calls.front().arrays;
     Verdict verdict = claim(true, "");
     for (const auto& [name, values] : arrays) {
-      if (want.contains(name)) verdict = both(std::move(verdict), within(name, values, want.at(name)));
+      if (!want.contains(name)) continue;
+      verdict = both(std::move(verdict), within(name, values, want.at(name)));
     }
     if (verdict.outcome != Outcome::fails) continue;
     // The other layout must be right, or it is the rule that is wrong and not the layout.

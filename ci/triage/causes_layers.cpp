@@ -63,7 +63,7 @@ const RegisteredCause zero{
 // The out that is handed over is not OUT, and by how much is what the layer is called.
 bool is_index_added(const Scene& s) {
   if (!fed_one_layer(s) || !s.at.wrong.empty() || !s.at.wrong_arrays.contains("out")) return false;
-  const std::vector<float>* const want = s.truth.stepped_out(s.trace.fed, s.now.life.tokens.front());
+  const auto* const want = s.truth.stepped_out(s.trace.fed, s.now.life.tokens.front());
   if (want == nullptr || s.layer() == 0) return false;
   return s.now.seen.out[0] == (*want)[0] + static_cast<float>(s.layer());
 }

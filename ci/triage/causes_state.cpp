@@ -146,7 +146,8 @@ bool is_older_zeroed(const Scene& s) {
   const LayerBits* const right = s.truth.stepped(s.trace.fed, s.now.life.tokens.back());
   if (right == nullptr) return false;
   std::vector<float> zeroed(right->at(Tensor::HIST).begin(), right->at(Tensor::HIST).end());
-  const auto older = static_cast<std::ptrdiff_t>((rows - own) * static_cast<size_t>(shape.conv_dim()));
+  const auto width = static_cast<size_t>(shape.conv_dim());
+  const auto older = static_cast<std::ptrdiff_t>((rows - own) * width);
   std::fill(zeroed.begin(), zeroed.begin() + older, 0.0F);
   return equal_bits(s.got(s.layer(), Tensor::HIST), zeroed);
 }

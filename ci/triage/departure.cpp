@@ -13,7 +13,8 @@ std::string where(const Trace& trace, size_t call) {
   const CallSeen& now = trace.calls[call];
   return "call " + std::to_string(call + 1) + ", " + std::string(name_of(now.asked.call.kind)) +
          (now.asked.what.empty() ? "" : " with " + now.asked.what) +
-         (now.refused_nth > 0 ? ", allocation " + std::to_string(now.refused_nth) + " refused" : "");
+         (now.refused_nth > 0 ? ", allocation " + std::to_string(now.refused_nth) + " refused"
+                              : "");
 }
 
 std::string said(const CallObserved& seen) {
