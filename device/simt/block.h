@@ -130,6 +130,6 @@ class Block {
 };
 
 // The block whose threads this operating system thread is executing.
-extern thread_local constinit Block* running_block __attribute__((tls_model("initial-exec")));
+extern thread_local constinit Block* running_block GDN_FIXED_PLACE;
 
 }  // namespace gdn::simt

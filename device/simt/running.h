@@ -10,6 +10,14 @@
 
 namespace gdn::simt {
 
+// A place that one instruction reaches, also from a shared library. Of such places there are few: a
+// library that is one among many of its kind, all loaded at once, is built to do without.
+#ifdef GDN_LOADED_AMONG_MANY
+#define GDN_FIXED_PLACE
+#else
+#define GDN_FIXED_PLACE __attribute__((tls_model("initial-exec")))
+#endif
+
 struct Running {
   bool checks = false;
   int thread = 0;
@@ -20,8 +28,8 @@ struct Running {
   int blocks_y = 1;
 };
 
-// Kept where one instruction reaches it, also from a shared library: every access asks `checks`.
-extern thread_local constinit Running running __attribute__((tls_model("initial-exec")));
+// Every access asks `checks`.
+extern thread_local constinit Running running GDN_FIXED_PLACE;
 
 enum class Space : uint8_t { global, shared };
 
