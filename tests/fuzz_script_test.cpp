@@ -142,8 +142,7 @@ TEST_F(FuzzScript, ShardsShareTheirInputsOutAndMergeToTheWhole) {
 }
 
 TEST_F(FuzzScript, NamesWithSpacesAreNamesLikeOthers) {
-  const Ran ran =
-      fuzz("--minutes 0.02 --jobs 1 --out '" + path("o u t") + "'", "BEHAVIOUR=crash");
+  const Ran ran = fuzz("--minutes 0.02 --jobs 1 --out '" + path("o u t") + "'", "BEHAVIOUR=crash");
   EXPECT_EQ(ran.status, 1) << ran.output;
   EXPECT_EQ(files("o u t/fuzz_safetensors/faults").size(), 1U) << ran.output;
   EXPECT_NE(ran.output.find("o\\ u\\ t/fuzz_safetensors/artifacts/crash-"), std::string::npos)
@@ -152,8 +151,8 @@ TEST_F(FuzzScript, NamesWithSpacesAreNamesLikeOthers) {
   write("o u t/fuzz_safetensors/corpus/ two  spaces\\", "an input");
   const Ran merged = fuzz("--merge '" + path("o u t") + "' --out " + path("merged"));
   EXPECT_EQ(merged.status, 1) << merged.output;
-  EXPECT_TRUE(files("merged/fuzz_safetensors/merged")
-                  .contains("32573332b0274cfb5baf7e3c8cbe53877472cf62"))
+  EXPECT_TRUE(
+      files("merged/fuzz_safetensors/merged").contains("32573332b0274cfb5baf7e3c8cbe53877472cf62"))
       << merged.output;
 }
 

@@ -35,9 +35,7 @@ Ball product(double value, double bound) {
 }
 
 // A number so small that float32 may hold it as zero.
-bool may_be_zero(const Ball& x) {
-  return std::abs(x.value) - x.bound <= 2 * underflow_unit;
-}
+bool may_be_zero(const Ball& x) { return std::abs(x.value) - x.bound <= 2 * underflow_unit; }
 
 }  // namespace
 
@@ -49,8 +47,8 @@ Ball operator+(const Ball& a, const Ball& b) {
 Ball operator-(const Ball& a, const Ball& b) { return a + -b; }
 
 Ball operator*(const Ball& a, const Ball& b) {
-  const bool infinity_by_zero = (std::isinf(a.value) && may_be_zero(b)) ||
-                                (std::isinf(b.value) && may_be_zero(a));
+  const bool infinity_by_zero =
+      (std::isinf(a.value) && may_be_zero(b)) || (std::isinf(b.value) && may_be_zero(a));
   const bool is_certain = a.value == 0 || b.value == 0;
   if (infinity_by_zero && !is_certain) return {std::nan(""), infinity};
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) {
@@ -92,8 +90,8 @@ Ball log1p_of(const Ball& x, const Contract& contract) {
   if (!(least > 0)) return {0, infinity};
   const double value = std::log1p(x.value);
   const double moved = x.bound == 0 ? 0 : x.bound / least;
-  return computed(value, moved + model.log1p_relative * (std::abs(value) + moved) +
-                             model.log1p_absolute, 0);
+  return computed(
+      value, moved + model.log1p_relative * (std::abs(value) + moved) + model.log1p_absolute, 0);
 }
 
 Ball sqrt_of(const Ball& x, const Contract& contract) {

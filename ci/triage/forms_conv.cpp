@@ -28,8 +28,8 @@ FaultForm output(std::string name, std::string sentence,
     FaultyArrays all = right_of(other, run);
     return FaultyArrays{{"y", std::move(all.at("y"))}};
   };
-  return {std::move(name), std::move(sentence), Operator::conv, expect, std::move(explains),
-          choices};
+  return {std::move(name), std::move(sentence), Operator::conv,
+          expect,          std::move(explains), choices};
 }
 
 bool flip_taps(Evidence& at, const Window& of) {
@@ -139,8 +139,7 @@ FaultForm activation(std::string name, std::string sentence,
       for (size_t j = 0; j < of.taps; ++j) {
         const bool newest = j + 1 == of.taps;
         taps[j] = exact_ball(w[c * of.taps + j]);
-        inputs[j] =
-            exact_ball(newest ? at.fed.at("x")[c] : at.fed.at("hist")[j * of.channels + c]);
+        inputs[j] = exact_ball(newest ? at.fed.at("x")[c] : at.fed.at("hist")[j * of.channels + c]);
       }
       y.push_back(rule(dot_of(taps, inputs), run.contract));
     }
@@ -162,8 +161,7 @@ FaultForm history(std::string name, std::string sentence,
                   std::function<std::vector<float>(const Evidence& at, const Window& of)> after,
                   std::vector<std::string> explains = {}) {
   const auto expect = [after = std::move(after)](
-                          const Evidence& at,
-                          const OperatorRun&) -> std::optional<FaultyArrays> {
+                          const Evidence& at, const OperatorRun&) -> std::optional<FaultyArrays> {
     const Window of = window_of(at);
     if (of.taps < 2 || !at.gave.contains("hist")) return std::nullopt;
     return FaultyArrays{{"hist", exactly(after(at, of))}};

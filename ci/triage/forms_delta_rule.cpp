@@ -55,9 +55,7 @@ const RegisteredForm inputs[] = {
     rule("channel_decays_ignored", "the decay of each key channel is left out",
          [](Evidence& at, OperatorRun&) { return at.fed.erase("gk") > 0; }),
     rule("head_decay_ignored_beside_channels", "of two decays that of the head is left out",
-         [](Evidence& at, OperatorRun&) {
-           return at.fed.contains("gk") && at.fed.erase("g") > 0;
-         }),
+         [](Evidence& at, OperatorRun&) { return at.fed.contains("gk") && at.fed.erase("g") > 0; }),
     rule("query_taken_as_keys", "q and k change places",
          [](Evidence& at, OperatorRun&) {
            std::swap(at.fed["q"], at.fed["k"]);
@@ -98,9 +96,7 @@ std::vector<RegisteredForm> rounded_inputs() {
       const std::string tensor = array == std::string("S") ? "state" : array;
       forms.emplace_back(
           rule(tensor + "_rounded_to_" + name, tensor + " is rounded to " + name + " when read",
-               each(array, [format](float x) {
-                 return static_cast<float>(round_to(format, x));
-               }),
+               each(array, [format](float x) { return static_cast<float>(round_to(format, x)); }),
                array == std::string("v") ? std::vector{"values_rounded_to_" + name}
                                          : std::vector<std::string>{}));
     }
@@ -198,11 +194,12 @@ const RegisteredForm orders[] = {
             [](const DeltaHead& h, const OperatorRun& run) {
               return with_decay(h, [&](const Ball& a) { return exp_of(a, run.contract); });
             }),
-    by_head("decay_complemented", "the state decays by 1 - exp(g)",
-            [](const DeltaHead& h, const OperatorRun&) {
-              return with_decay(h, [](const Ball& a) { return exact_ball(1) - a; });
-            },
-            {}, rarely_made),
+    by_head(
+        "decay_complemented", "the state decays by 1 - exp(g)",
+        [](const DeltaHead& h, const OperatorRun&) {
+          return with_decay(h, [](const Ball& a) { return exact_ball(1) - a; });
+        },
+        {}, rarely_made),
     by_head("state_not_updated", "the state stays as it was",
             [](const DeltaHead& h, const OperatorRun&) { return state_only(h.S); }),
     by_head("state_saturates_at_one", "the state is clamped to [-1, 1]",

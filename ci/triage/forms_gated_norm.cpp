@@ -53,11 +53,10 @@ const RegisteredForm norms[] = {
            return true;
          },
          {"missing_norm_weight_taken_as_ones"}),
-    norm("gate_negated", "the gate is silu(-z)",
-         [](Evidence& at, OperatorRun&) {
-           for (float& z : at.fed["z"]) z = -z;
-           return true;
-         })};
+    norm("gate_negated", "the gate is silu(-z)", [](Evidence& at, OperatorRun&) {
+      for (float& z : at.fed["z"]) z = -z;
+      return true;
+    })};
 
 // What is read back as o is what came of it.
 std::optional<FaultyArrays> in_place(const Evidence& at, const OperatorRun&) {

@@ -172,8 +172,7 @@ std::vector<RegisteredForm> all_forms() {
   add(forms, "last_column_left_out", "the last column is left out", columns_dropped(1));
   add(forms, "row_reads_neighbour", "the last block of a row is its neighbour's",
       with_weights(neighbours_last_block));
-  add(forms, "rows_swapped_in_pairs", "rows change places in pairs",
-      with_weights(rows_in_pairs));
+  add(forms, "rows_swapped_in_pairs", "rows change places in pairs", with_weights(rows_in_pairs));
   add(forms, "weights_transposed", "the weights are read as [cols][rows]",
       with_weights(transposed));
   add(forms, "offset_of_8_folded_with_magnitudes",

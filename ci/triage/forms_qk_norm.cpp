@@ -76,11 +76,10 @@ const RegisteredForm norms[] = {
            at.fed["k"] = at.fed["q"];
            return true;
          }),
-    one_of("k", "keys_scaled_as_well", "k is scaled as q is",
-           [](Evidence& at, OperatorRun&) {
-             at.fed["q"] = at.fed["k"];
-             return true;
-           })};
+    one_of("k", "keys_scaled_as_well", "k is scaled as q is", [](Evidence& at, OperatorRun&) {
+      at.fed["q"] = at.fed["k"];
+      return true;
+    })};
 
 // A head by the book.
 using HeadRule = std::function<std::vector<Ball>(const std::vector<Ball>& x, const OperatorRun&)>;
@@ -137,9 +136,9 @@ std::vector<Ball> divided(const std::vector<Ball>& x, const Ball& by) {
 Ball squares_of(const std::vector<Ball>& x) { return dot_of(x, x); }
 
 const RegisteredForm heads[] = {
-    by_head("q_scale_twice", "the scale of q is applied twice",
-            [](const auto& x, const OperatorRun& run) { return normed(x, run, x.size()); }, {"q"},
-            2),
+    by_head(
+        "q_scale_twice", "the scale of q is applied twice",
+        [](const auto& x, const OperatorRun& run) { return normed(x, run, x.size()); }, {"q"}, 2),
     by_head("l2_eps_outside_root", "eps is added to the norm of q and k, not under its root",
             [](const auto& x, const OperatorRun& run) {
               const Ball root = sqrt_of(squares_of(x), run.contract);
@@ -152,8 +151,7 @@ const RegisteredForm heads[] = {
     by_head("l2_norm_of_the_mean", "q and k are divided by the root of their mean square",
             [](const auto& x, const OperatorRun& run) {
               const Ball mean = squares_of(x) / exact_ball(static_cast<double>(x.size()));
-              return divided(x, sqrt_of(mean + exact_ball(run.shape.l2norm_eps),
-                                        run.contract));
+              return divided(x, sqrt_of(mean + exact_ball(run.shape.l2norm_eps), run.contract));
             }),
     by_head("l1_norm", "q and k are divided by the sum of their magnitudes",
             [](const auto& x, const OperatorRun& run) {
