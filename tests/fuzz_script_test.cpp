@@ -48,6 +48,10 @@ case "$BEHAVIOUR" in
     exit 77
     ;;
   broken) exit 3 ;;
+  slow)
+    keep "slow by the clock" "${prefix}slow-unit-"
+    echo "Test unit written to $kept"
+    ;;
 esac
 trap 'exit 72' TERM
 for ((i = 0; i < seconds * 10; ++i)); do sleep 0.1; done
@@ -79,6 +83,12 @@ TEST_F(FuzzScript, FindingNothingIsStatusZero) {
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_NE(ran.output.find("2,468"), std::string::npos) << ran.output;
   EXPECT_EQ(files("out/fuzz_safetensors/corpus").size(), 2U) << "a random number for each process";
+}
+
+TEST_F(FuzzScript, WhatIsSlowByTheClockAloneIsNoFault) {
+  const Ran ran = fuzz("--minutes 0.02 --jobs 1 --out " + path("out"), "BEHAVIOUR=slow");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_TRUE(files("out/fuzz_safetensors/artifacts").empty()) << ran.output;
 }
 
 TEST_F(FuzzScript, EqualFaultsLeaveOneInputAndTheirNumber) {
