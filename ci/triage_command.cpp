@@ -183,7 +183,7 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
         fmt::format("dialect {}, contract {}", d.dialect.name, d.contract.name);
   }
   const Diagnosing how = {command.jobs > 0 ? command.jobs : processes_here(),
-                          static_cast<unsigned>(command.seconds)};
+                          static_cast<double>(command.seconds)};
   report.findings = diagnose_all(asked, how);
   for (Finding& finding : report.findings) {
     status = combined(status, save(command, finding));

@@ -15,7 +15,7 @@ struct TriageCommand {
   std::vector<std::string> invariants;  // at most one; empty: that which the path names
   std::string out = "out";              // where smallest cases are saved
   int jobs = 0;
-  int seconds = 300;           // for one case on one engine, before it counts as hanging
+  int seconds = 300;           // of processor time for a case, before its engine counts as hanging
   std::string json, markdown;  // where to write, or empty
 
   std::string bisect;      // GOOD..BAD; empty: no search

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "reference/case.h"
 #include "reference/formats.h"
@@ -216,6 +217,12 @@ class Neighbourhood {
       offer([&](Case& other) {
         other.shape.num_k_heads = fewer;
         other.shape.num_v_heads = fewer * ratio;
+      });
+    }
+    // One head of as many channels, where tiles ask for as many rows.
+    if (c_.shape.num_k_heads == 1 && c_.shape.num_v_heads > 1) {
+      offer([](Case& other) {
+        other.shape.head_v_dim *= std::exchange(other.shape.num_v_heads, 1);
       });
     }
     // 4 and 32 are what 4-bit tiles allow.

@@ -31,7 +31,7 @@ class ABisection : public ProgramTest {
     search_.repository = repository_;
     search_.range = "main~9..main";
     search_.build = "mkdir -p build && cp number build/made";
-    search_.test = R"(test "$(cat build/made)" -lt "$LIMIT")";
+    search_.test = R"sh(test "$(cat build/made)" -lt "$LIMIT")sh";
     search_.variables = {{"LIMIT", "6"}};
   }
   void git(const std::string& arguments) const {
@@ -64,7 +64,7 @@ TEST_F(ABisection, NamesTheFirstBadCommitInFewTries) {
 }
 
 TEST_F(ABisection, NamesAllThatMayBeItWhereSomeCannotBeBuilt) {
-  search_.build = R"(mkdir -p build && cp number build/made && case "$(cat number)" in [456]) false;; esac)";
+  search_.build += R"sh(; case "$(cat number)" in [456]) false;; esac)sh";
   const Bisected found = bisect(search_);
   EXPECT_EQ(found.status, 0);
   EXPECT_THAT(found.bad, ElementsAre(EndsWith("number 4"), EndsWith("number 5"),
@@ -86,7 +86,8 @@ TEST_F(ABisection, RefusesEndsThatAreNotAsTheyAreSaidToBe) {
 }
 
 TEST_F(ABisection, RefusesWhatIsNoRange) {
-  for (const char* range : {"main", "main..", "..main", "main...main~2", "nowhere..main", "-x..y"}) {
+  for (const char* range :
+       {"main", "main..", "..main", "main...main~2", "nowhere..main", "-x..y"}) {
     search_.range = range;
     EXPECT_EQ(bisect(search_).status, 2) << range;
   }

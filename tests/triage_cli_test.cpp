@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ci/files.h"
 #include "tests/program_run.h"
 
 namespace gdn {
@@ -16,8 +15,11 @@ using testing::Not;
 constexpr const char* a_layer =
     "deltaproof-case 1\n"
     "subject layer\n"
-    "shape hidden_size=32 num_k_heads=1 head_k_dim=4 num_v_heads=2 head_v_dim=4 conv_kernel=2\n"
+    "shape hidden_size=32 num_k_heads=1 head_k_dim=4 num_v_heads=2 head_v_dim=4 conv_kernel=2 "
+    "num_layers=1\n"
     "tokens 3\n";
+
+std::string quoted(const std::string& word) { return "'" + word + "'"; }
 
 class TriageCli : public ProgramTest {
  protected:
@@ -84,7 +86,8 @@ TEST_F(TriageCli, RefusesWhatItCannotRead) {
 TEST_F(TriageCli, SaysThatAnEngineCrashes) {
   write("q4.case",
         "deltaproof-case 1\nsubject dequant\n"
-        "shape hidden_size=1 num_k_heads=1 head_k_dim=1 num_v_heads=1 head_v_dim=1 conv_kernel=1\n"
+        "shape hidden_size=1 num_k_heads=1 head_k_dim=1 num_v_heads=1 head_v_dim=1 conv_kernel=1 "
+        "num_layers=1\n"
         "matrix rows=4 cols=32\n");
   setenv("CRASHING_PLUGIN", "late segfault", 1);
   const Ran ran = triage(path("q4.case") + " --invariant dequant_is_exact --engine " + PLUGIN_DIR +
@@ -96,10 +99,10 @@ TEST_F(TriageCli, SaysThatAnEngineCrashes) {
 TEST_F(TriageCli, FindsTheFirstBadCommit) {
   write("layer.case", a_layer);
   const std::string tree = path("a tree");
-  std::string line = "git init --quiet --initial-branch=main " + shell_word(tree);
+  std::string line = "git init --quiet --initial-branch=main " + quoted(tree);
   for (const char* engine : {"twin", "twin", "mutant:beta_halved", "mutant:beta_halved"}) {
-    line += " && echo " + std::string(engine) + " >> " + shell_word(tree + "/engines") +
-            " && git -C " + shell_word(tree) + " add engines && git -C " + shell_word(tree) +
+    line += " && echo " + std::string(engine) + " >> " + quoted(tree + "/engines") +
+            " && git -C " + quoted(tree) + " add engines && git -C " + quoted(tree) +
             " -c user.name=t -c user.email=t@example.com commit --quiet -m 'the engine is now " +
             engine + "'";
   }
@@ -108,8 +111,8 @@ TEST_F(TriageCli, FindsTheFirstBadCommit) {
                            " replay \"$DELTAPROOF_CASE\" --invariant \"$DELTAPROOF_INVARIANT\" "
                            "--engine \"$(tail -n 1 engines)\"";
   const Ran ran = triage(path("layer.case") + " --engine mutant:beta_halved --bisect main~3..main" +
-                         " --repository " + shell_word(tree) + " --build true --test " +
-                         shell_word(test));
+                         " --repository " + quoted(tree) + " --build true --test " +
+                         quoted(test));
   EXPECT_EQ(ran.status, 1) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("the engine is now mutant:beta_halved"));
 }

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"output_from_the_old_state", Operator::delta_rule, "O", 0},
                     Planted{"gate_before_norm", Operator::gated_norm, "ONORM", 0},
                     Planted{"bias_in_the_projection", Operator::in_proj, "QKV", 0}),
-    [](const auto& info) { return std::string(info.param.mutant); });
+    [](const auto& planted) { return std::string(planted.param.mutant); });
 
 TEST(Localise, FindsNothingInASoundEngine) {
   for (const char* engine : {"twin", "simt"}) {
@@ -82,8 +82,8 @@ TEST(Localise, TellsTheDecoderFromTheProduct) {
   Case c = a_layer();
   c.weights = Weights::q4;
   c.shape.head_v_dim = 16;
-  const Localised decoder = localise(c, lab_of("mutant:nibble_low_high_swapped"), true);
-  ASSERT_TRUE(decoder.first);
+  const Localised decoder = localise(c, lab_of("mutant:nibbles_interleaved"), true);
+  ASSERT_TRUE(decoder.first) << decoder.served.detail;
   EXPECT_EQ(name_of(decoder.first->op), "dequant");
 }
 

@@ -79,8 +79,8 @@ class Search {
 
   size_t tried() const { return tried_; }
   std::string commit_in_words(size_t i) const {
-    const RanProgram ran = run_program(
-        {"git", "-C", search_.repository, "log", "-1", "--format=%h %s", "--abbrev=12", commits_[i]});
+    const RanProgram ran = run_program({"git", "-C", search_.repository, "log", "-1",
+                                        "--format=%h %s", "--abbrev=12", commits_[i]});
     const std::vector<std::string> lines = lines_of(ran.output);
     return printable_path(lines.empty() ? commits_[i] : lines.front());
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ci/judging.h"
+#include "ci/triage/causes.h"
 #include "ci/triage/localise.h"
 #include "ci/triage/pattern.h"
 #include "ci/triage/smallest.h"
@@ -97,13 +98,13 @@ const Invariant* shown_by(const Question& question, const Case& c, const Lab& la
   return nullptr;
 }
 
-void look_into(const Suspicion& suspicion, const Lab& lab, Finding& finding) {
+void look_into(const Suspicion& suspicion, const Candidates& candidates, const Lab& lab,
+               Finding& finding) {
   if (!suspicion.in_operator) return;
   const std::optional<Located> found = located(suspicion.c, lab);
   const std::optional<Located> smallest = located(finding.smallest, lab);
-  if (found && !found->run.tokens.empty()) finding.explanations = explanations_of(found->run);
-  if (finding.explanations.empty() && smallest && !smallest->run.tokens.empty()) {
-    finding.explanations = explanations_of(smallest->run);
+  if (found && !found->right_alone) {
+    finding.explanations = causes_of(*found, candidates.all, lab);
   }
   // A large tensor tells more of where than what is left of it in a small case.
   if (found) finding.patterns = patterns_of(found->got, found->want, found->axes);
@@ -114,7 +115,8 @@ void look_into(const Suspicion& suspicion, const Lab& lab, Finding& finding) {
   finding.verdict = smallest->verdict;
 }
 
-// Nobody said what fails: the first invariant that does is asked; if none, the worst of all is told.
+// Nobody said what fails: the first invariant that does is asked; if none, the worst of all is
+// told.
 Finding diagnose_by_all(const Question& question, const Lab& lab) {
   Finding finding;
   finding.engine = question.engine;
@@ -163,7 +165,7 @@ Finding diagnose(const Question& question, const Lab& lab) {
   finding.steps = small.steps;
   if (small.call) finding.call = small.call;
   if (finding.call) finding.verdict = finding.call->verdict;
-  look_into(*suspicion, lab, finding);
+  look_into(*suspicion, candidates, lab, finding);
   const Invariant* const shown = shown_by(question, finding.smallest, lab);
   finding.invariant = shown == nullptr ? "" : shown->name;
   return finding;

@@ -2,7 +2,6 @@
 #include "ci/triage/diagnose_all.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -13,7 +12,7 @@
 namespace gdn {
 namespace {
 
-Finding crashed(const Question& question, const std::string& how) {
+Finding not_back(const Question& question, std::string how) {
   Finding finding;
   finding.engine = question.engine;
   finding.origin = question.origin;
@@ -22,10 +21,7 @@ Finding crashed(const Question& question, const std::string& how) {
   finding.op = host;
   finding.crashed = true;
   finding.verdict.outcome = Outcome::engine_error;
-  const bool ended_by_us = how.find("signal 14") != std::string::npos;
-  finding.verdict.detail =
-      ended_by_us ? "the engine hangs: it was ended by the time limit"
-                  : fmt::format("{}: the engine crashed or ended the process", how);
+  finding.verdict.detail = std::move(how);
   return finding;
 }
 
@@ -33,7 +29,6 @@ Finding crashed(const Question& question, const std::string& how) {
 // would take as long as it.
 void make_crash_small(const Asked& asked, Finding& finding) {
   if (asked.question.invariant == nullptr) return;
-  if (finding.verdict.detail.find("hangs") != std::string::npos) return;
   Judging judging;
   judging.engines = {asked.engine};
   judging.invariants = {asked.question.invariant};
@@ -50,15 +45,14 @@ void make_crash_small(const Asked& asked, Finding& finding) {
 
 std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnosing& how) {
   std::vector<Finding> findings(asked.size());
+  std::vector<bool> has_crashed(asked.size());
   Work work;
   work.tasks = asked.size();
   work.run = [&](size_t task, size_t first, Channel& channel) {
     if (first > 0) return;
     channel.begin(0);
-    alarm(how.seconds_max);
     const Lab lab(asked[task].engine);
     const Finding finding = diagnose(asked[task].question, lab);
-    alarm(0);
     channel.put(json_of(finding).dump(-1, ' ', false,
                                       nlohmann::ordered_json::error_handler_t::replace));
   };
@@ -66,13 +60,22 @@ std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnos
     findings[task] = finding_of(nlohmann::ordered_json::parse(bytes));
   };
   work.crashed = [&](size_t task, size_t, const std::string& ended) {
-    findings[task] = crashed(asked[task].question, ended);
+    findings[task] = not_back(
+        asked[task].question, fmt::format("{}: the engine crashed or ended the process", ended));
+    has_crashed[task] = true;
+  };
+  work.step_seconds_max = how.seconds_max;
+  work.hung = [&](size_t task, size_t) {
+    findings[task] = not_back(
+        asked[task].question,
+        fmt::format("the engine hangs: nothing came of it in {} s of processor time",
+                    how.seconds_max));
   };
   work.done = [](size_t) {};
   work.stop = [](size_t) { return asked_to_end(); };
   share_out(how.processes, work);
   for (size_t i = 0; i < asked.size(); ++i) {
-    if (findings[i].crashed) make_crash_small(asked[i], findings[i]);
+    if (has_crashed[i]) make_crash_small(asked[i], findings[i]);
   }
   return findings;
 }

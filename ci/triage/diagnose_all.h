@@ -16,8 +16,8 @@ struct Asked {
 
 struct Diagnosing {
   int processes = 1;
-  // An engine that gives nothing back for so long is ended, and said to hang.
-  unsigned seconds_max = 300;
+  // Of processor time: an engine that takes longer for a question is ended, and said to hang.
+  double seconds_max = 300;
 };
 
 // A finding for each, in their order. An engine that ends its process, or has to be ended, is the

@@ -35,7 +35,9 @@ constexpr int status_not_started = 127;
   if (!folder.empty() && chdir(folder.c_str()) != 0) std::_Exit(status_not_started);
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
   words.push_back(nullptr);
   execvp(words[0], words.data());
   std::_Exit(status_not_started);

@@ -2,7 +2,6 @@
 #include "ci/triage/scorecard.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -26,7 +25,6 @@ struct Killed {
 struct Task {
   const EngineSource& engine;
   const std::vector<CaseFile>& cases;
-  unsigned seconds_max;
 
   size_t triage_step() const { return cases.size() * registry().size(); }
 
@@ -55,10 +53,8 @@ struct Task {
     question.engine = engine.name;
     question.invariant = &registry()[killed->invariant];
     question.origin = cases[killed->case_index].path;
-    alarm(seconds_max);
     const auto start = std::chrono::steady_clock::now();
     const Finding finding = diagnose(question, lab);
-    alarm(0);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     const nlohmann::ordered_json result = {{"finding", json_of(finding)},
                                            {"seconds", taken.count()},
@@ -133,8 +129,10 @@ ExitStatus score(const TriageCommand& command, Scorecard& scorecard) {
   scorecard.version = version_text();
   Work work;
   work.tasks = engines.size();
-  const auto task = [&](size_t index) {
-    return Task{engines[index], cases, static_cast<unsigned>(command.seconds)};
+  const auto task = [&](size_t index) { return Task{engines[index], cases}; };
+  work.step_seconds_max = command.seconds;
+  work.hung = [&](size_t index, size_t step) {
+    take_crash(step, "it hangs", cases, scorecard.rows[index]);
   };
   work.run = [&](size_t index, size_t first, Channel& channel) { task(index).run(first, channel); };
   work.result = [&](size_t index, size_t, std::string_view bytes) {

@@ -109,7 +109,10 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   suspicion.c = c;
   if (!localised.first) {
     if (localised.served.outcome < Outcome::engine_error) return std::nullopt;
-    suspicion.op = host;
+    // An operator on its own that writes where it should not answers for that itself.
+    const std::optional<Operator> own = operator_of(c.subject);
+    const bool blames_own = own && localised.served.outcome == Outcome::fails;
+    suspicion.op = blames_own ? std::string(name_of(*own)) : host;
     suspicion.verdict = localised.served;
     return suspicion;
   }
