@@ -151,9 +151,10 @@ void add_all(std::vector<RegisteredForm>& forms, const Given& given) {
       [](const Bounded& right, const Evidence&, const OperatorRun& run, const char* array) {
         return small_as_zero(right, run, array);
       },
-      fitted_edge, {given.op != Operator::gates ? tensor + "_zero"
-                    : tensor == "g"             ? "slow_decay_taken_as_none"
-                                                : "small_beta_taken_as_zero"});
+      fitted_edge,
+      given.op != Operator::gates ? std::vector<std::string>{}
+      : tensor == "g"             ? std::vector<std::string>{"slow_decay_taken_as_none"}
+                                  : std::vector<std::string>{"small_beta_taken_as_zero"});
   add(forms, given, tensor + "_of_the_token_before", tensor + " is that of the token before",
       [](const Bounded&, const Evidence& at, const OperatorRun& run, const char* array) {
         return of_token_before(at, run, array);

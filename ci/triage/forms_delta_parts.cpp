@@ -52,7 +52,8 @@ const RegisteredForm columns[] = {column_kept(true), column_kept(false)};
 
 FaultForm narrow_error(Format format) {
   const std::string as = format == Format::bf16 ? "bf16" : "f16";
-  return by_head("error_rounded_to_" + as, "the error is rounded to " + as + " before it is written",
+  return by_head("error_rounded_to_" + as,
+                 "the error is rounded to " + as + " before it is written",
                  [format](const DeltaHead& h, const OperatorRun&) {
                    const Balls t = h.decayed(h.S);
                    Balls d = h.error(h.read(t, h.k));
@@ -111,6 +112,31 @@ FaultForm flushed_state(bool reads_register) {
                  {}, fitted_edge);
 }
 const RegisteredForm tiny[] = {flushed_state(false), flushed_state(true)};
+
+// The first n mod 256 tokens of a call alone; of the others the output is never written, and holds
+// the NaN that whoever asked had put there.
+std::optional<FaultyArrays> counted_in_8_bits(const Evidence& at, const OperatorRun& run) {
+  const int64_t tokens = tokens_of(at, run), counted = tokens % 256;
+  if (!run.is_recurrent || counted == tokens) return std::nullopt;
+  Evidence first = at;
+  for (auto& [name, numbers] : first.fed) {
+    const size_t of_token = numbers.size() / static_cast<size_t>(tokens);
+    if (name != "S") numbers.resize(of_token * static_cast<size_t>(counted));
+  }
+  FaultyArrays faulty{{"S", exactly(at.fed.at("S"))}, {"o", {}}};
+  if (counted > 0) faulty = right_of(first, run);
+  Bounded& o = faulty["o"];
+  const size_t all = at.gave.at("o").size();
+  std::vector<Ball> written = balls_of(o);
+  written.resize(all, exact_ball(NAN));
+  const Format stored = o.stored;
+  o = bounded_from(written);
+  o.stored = stored;
+  return faulty;
+}
+const RegisteredForm counter({"tokens_counted_in_8_bits",
+                              "of more than 255 tokens the first n mod 256 alone are worked on",
+                              Operator::delta_rule, counted_in_8_bits});
 
 }  // namespace
 }  // namespace gdn

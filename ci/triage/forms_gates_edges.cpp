@@ -114,7 +114,7 @@ std::vector<RegisteredForm> neighbours() {
   }
   return forms;
 }
-const std::vector<RegisteredForm> moved = neighbours();
+const std::vector<RegisteredForm> heads = neighbours();
 
 std::vector<RegisteredForm> rounded_inputs() {
   std::vector<RegisteredForm> forms;

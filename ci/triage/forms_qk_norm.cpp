@@ -75,12 +75,7 @@ const RegisteredForm norms[] = {
          [](Evidence& at, OperatorRun&) {
            at.fed["k"] = at.fed["q"];
            return true;
-         }),
-    one_of("k", "keys_scaled_as_well", "k is scaled as q is",
-           [](Evidence& at, OperatorRun&) {
-             at.fed["q"] = at.fed["k"];
-             return true;
-           })};
+         })};
 
 // A head by the book.
 using HeadRule = std::function<std::vector<Ball>(const std::vector<Ball>& x, const OperatorRun&)>;
@@ -171,6 +166,11 @@ const RegisteredForm heads[] = {
               return normed(scaled(x, run, 1), run, x.size());
             },
             {"q"}, 0),
+    by_head("keys_scaled_as_well", "k is scaled as q is",
+            [](const auto& x, const OperatorRun& run) {
+              return scaled(normed(x, run, x.size()), run, 1);
+            },
+            {"k"}),
     by_head("l2_eps_outside_root", "eps is added to the norm of q and k, not under its root",
             [](const auto& x, const OperatorRun& run) {
               const Ball root = sqrt_of(squares_of(x), run.contract);
