@@ -113,12 +113,11 @@ std::optional<Bounded> small_as_zero(const Bounded& right, const OperatorRun& ru
       if (gave->second[i] == 0 && size > want->second.bound_of(i)) edge = std::max(edge, size);
     }
   }
+  if (edge == 0) return std::nullopt;
+  // Where nothing is left it is an output that is zero as well, which is the likelier.
   std::vector<Ball> balls = balls_of(right);
-  const auto is_large = [edge](const Ball& x) { return std::abs(x.value) > edge; };
-  // Where nothing is left it is an output that is zero.
-  if (edge == 0 || std::none_of(balls.begin(), balls.end(), is_large)) return std::nullopt;
   for (Ball& ball : balls) {
-    if (!is_large(ball)) ball = Ball{};
+    if (std::abs(ball.value) <= edge) ball = Ball{};
   }
   return bounded_from(balls);
 }
