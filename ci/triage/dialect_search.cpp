@@ -19,7 +19,11 @@ struct Change {
   std::string_view dimension, value;
   const char* sentence;
   std::vector<std::string> explains = {};
+  double choices = 1;
 };
+
+// Of several arrays at once: one of them alone is said first, where that explains as much.
+constexpr double of_several = 2;
 
 const std::vector<Change>& changes() {
   using enum Operator;
@@ -88,8 +92,8 @@ const std::vector<Change>& changes() {
        {"state_rounded_to_bf16"}},
       {delta_rule, "state_storage", "f16", "the state is stored in f16", {"state_rounded_to_f16"}},
       {delta_rule, "state_storage", "f32", "the state is stored in float32"},
-      {delta_rule, "input_storage", "bf16", "q, k, v and beta are rounded to bf16"},
-      {delta_rule, "input_storage", "f16", "q, k, v and beta are rounded to f16"},
+      {delta_rule, "input_storage", "bf16", "q, k, v and beta are rounded to bf16", {}, of_several},
+      {delta_rule, "input_storage", "f16", "q, k, v and beta are rounded to f16", {}, of_several},
       {delta_rule,
        "output_storage",
        "bf16",
@@ -156,7 +160,7 @@ std::vector<FaultForm> dialect_changes(const OperatorRun& run) {
       return std::optional(right_by(change, at, of));
     };
     forms.push_back({std::string(change.dimension) + "=" + std::string(change.value),
-                     change.sentence, run.op, expect, change.explains});
+                     change.sentence, run.op, expect, change.explains, change.choices});
   }
   return forms;
 }

@@ -99,6 +99,28 @@ std::optional<Bounded> with_constant(const Bounded& right, const OperatorRun& ru
   return bounded_from(balls);
 }
 
+// Zero up to the largest number that is 0 and should not be; what is smaller is 0 as well.
+std::optional<Bounded> small_as_zero(const Bounded& right, const OperatorRun& run,
+                                     const char* array) {
+  double edge = 0;
+  for (const Evidence& at : run.tokens) {
+    const auto want = at.right.find(array);
+    const auto gave = at.gave.find(array);
+    if (want == at.right.end() || gave == at.gave.end()) continue;
+    for (size_t i = 0; i < gave->second.size(); ++i) {
+      const double size = std::abs(want->second.value[i]);
+      if (gave->second[i] == 0 && size > want->second.bound_of(i)) edge = std::max(edge, size);
+    }
+  }
+  if (edge == 0) return std::nullopt;
+  // Where nothing is left it is an output that is zero as well, which is the likelier.
+  std::vector<Ball> balls = balls_of(right);
+  for (Ball& ball : balls) {
+    if (std::abs(ball.value) <= edge) ball = Ball{};
+  }
+  return bounded_from(balls);
+}
+
 std::optional<Bounded> of_token_before(const Evidence& at, const OperatorRun& run,
                                        const char* array) {
   const Evidence* const before = token_before(at, run);
@@ -122,7 +144,17 @@ void add_all(std::vector<RegisteredForm>& forms, const Given& given) {
   add(forms, given, tensor + "_negated", tensor + " has the other sign",
       each_ball([](const Ball& x) { return -x; }));
   add(forms, given, tensor + "_zero", tensor + " is zero",
-      each_ball([](const Ball&) { return Ball{}; }));
+      each_ball([](const Ball&) { return Ball{}; }), rarely_made);
+  add(
+      forms, given, tensor + "_small_taken_as_zero",
+      "numbers of " + tensor + " below an edge are taken as 0",
+      [](const Bounded& right, const Evidence&, const OperatorRun& run, const char* array) {
+        return small_as_zero(right, run, array);
+      },
+      fitted_edge,
+      given.op != Operator::gates ? std::vector<std::string>{}
+      : tensor == "g"             ? std::vector<std::string>{"slow_decay_taken_as_none"}
+                                  : std::vector<std::string>{"small_beta_taken_as_zero"});
   add(forms, given, tensor + "_of_the_token_before", tensor + " is that of the token before",
       [](const Bounded&, const Evidence& at, const OperatorRun& run, const char* array) {
         return of_token_before(at, run, array);

@@ -135,6 +135,16 @@ const RegisteredForm orders[] = {
               for (size_t j = 0; j < h.vd; ++j) moved.v[j] = h.v[j] - by[j];
               return state_only(h.written(t, h.k, moved.error(h.read(t, h.k))));
             }),
+    by_head("decay_applied_to_the_update", "the state decays once more after the token is written",
+            // What was held decays once, what the token adds decays too; o came before that.
+            [](const DeltaHead& h, const OperatorRun&) {
+              const Balls kept = h.decayed(h.S), after = h.state_after();
+              Balls added = after;
+              for (size_t i = 0; i < added.size(); ++i) added[i] = after[i] - kept[i];
+              Balls S = h.decayed(added);
+              for (size_t i = 0; i < S.size(); ++i) S[i] = kept[i] + S[i];
+              return FaultyHead{S, h.read(after, h.q)};
+            }),
     by_head("decay_applied_to_the_update", "the state decays after the token is written",
             [](const DeltaHead& h, const OperatorRun&) {
               return state_only(h.decayed(h.written(h.S, h.k, h.error(h.read(h.S, h.k)))));

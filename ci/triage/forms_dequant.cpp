@@ -112,6 +112,10 @@ std::vector<DecodingFault> decoding_faults() {
       {"nibbles_negated", "nibbles have the other sign", each_code([](Codes& code) {
          for (int& c : code) c = -c;
        })},
+      {"fourth_code_of_a_row_repeated", "of each four bytes of codes the fourth repeats the third",
+       each_code([](Codes& code) {
+         for (size_t j = 3; j < 32; j += 4) code[j] = code[j - 1];
+       })},
       {"f16_read_as_bf16", "f16 scales of 4-bit blocks are read as bf16",
        each_scale([](uint16_t bits) { return bf16_decode(bits); })},
       {"f16_subnormal_flushed", "subnormal scales of 4-bit blocks are flushed to 0",
