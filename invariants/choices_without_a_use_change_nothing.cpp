@@ -19,8 +19,7 @@ const std::function<void(Args&)> unused[] = {
     [](Args& args) { args.sequence_coding = GDN_LENGTHS; },
     [](Args& args) { args.sequence_coding = GDN_START_AND_LENGTHS; },
     [](Args& args) { args.padding = GDN_NEGATIVE_ZEROES; },
-    [](Args& args) { args.padding = GDN_NO_PADDING; },
-    [](Args& args) { args.num_snapshots = 3; },
+    [](Args& args) { args.padding = GDN_NO_PADDING; }, [](Args& args) { args.num_snapshots = 3; },
     [](Args& args) {
       if (args.scale_is_given == 0) args.scale = 77;
       if (args.qk_norm == GDN_QK_NORM_NONE) args.qk_norm_eps = 0.5F;

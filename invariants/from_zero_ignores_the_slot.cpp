@@ -41,15 +41,14 @@ Verdict check(const Case& given, const Lab& lab) {
   verdict = both(std::move(verdict), again.served());
   if (!verdict.holds()) return verdict;
   for (size_t i = 0; i < calls.size(); ++i) {
-    verdict = both(std::move(verdict), same_bits("from zero by a flag of " +
-                                                     std::to_string(flags[i]),
-                                                 again.calls[i], zeros.calls[0]));
+    verdict =
+        both(std::move(verdict), same_bits("from zero by a flag of " + std::to_string(flags[i]),
+                                           again.calls[i], zeros.calls[0]));
   }
   const Observation not_zero = lab.run(c.with_calls({tokens_of(c, {0})}));
   verdict = both(std::move(verdict), not_zero.served());
   if (!verdict.holds()) return verdict;
-  return both(std::move(verdict),
-              same_bits("a flag of 0", not_zero.calls[0], own.calls[0]));
+  return both(std::move(verdict), same_bits("a flag of 0", not_zero.calls[0], own.calls[0]));
 }
 
 const Registered self{{.claim = "a sequence from zero ignores what lies in its slot",

@@ -115,10 +115,12 @@ void add_view(WrongArguments& wrong, const Seen& seen) {
   const auto view = seen.view;
   const auto add = [&](const std::string& what, auto change,
                        gdn_status status = GDN_INVALID_ARGUMENT) {
-    wrong.add(seen.name + ": " + what, [=](Args& args) { change(args.*view); }, status);
+    wrong.add(
+        seen.name + ": " + what, [=](Args& args) { change(args.*view); }, status);
   };
   if (seen.is_required) add("no buffer", [](gdn_view& v) { v.buffer = 0; });
-  add("an unknown buffer", [](gdn_view& v) { v.buffer = no_such_buffer; }, GDN_NOT_FOUND);
+  add(
+      "an unknown buffer", [](gdn_view& v) { v.buffer = no_such_buffer; }, GDN_NOT_FOUND);
   for (const int format : {-1, int{GDN_Q4_TILE}, int{GDN_I32}, int{GDN_I32} + 1, 1 << 20}) {
     add("format " + std::to_string(format),
         [=](gdn_view& v) { v.format = static_cast<gdn_format>(format); });
@@ -156,10 +158,8 @@ void add_views(WrongArguments& wrong, const Case& c, const Numbers& numbers, int
   add_view(wrong, {"v", &Args::v, {T, vh, vd}});
   add_view(wrong, {"beta", &Args::beta, {T, vh}});
   add_view(wrong, {"o", &Args::o, {T, vh, vd}, -1});
-  add_view(wrong, {"state",
-                   &Args::state,
-                   {c.pool.slots, vh, vk ? vd : kd, vk ? kd : vd},
-                   c.pool.gap});
+  add_view(wrong,
+           {"state", &Args::state, {c.pool.slots, vh, vk ? vd : kd, vk ? kd : vd}, c.pool.gap});
   if (numbers.arrays.contains("g")) add_view(wrong, {"g", &Args::g, {T, vh}, 0, false, true});
   if (numbers.arrays.contains("gk")) {
     add_view(wrong, {"gk", &Args::gk, {T, vh, kd}, 0, false, true});
@@ -168,21 +168,23 @@ void add_views(WrongArguments& wrong, const Case& c, const Numbers& numbers, int
 
 // Arrays that the right call leaves out, of which an engine may serve none: wrong ones are wrong.
 void add_optional(WrongArguments& wrong) {
-  constexpr std::pair<const char*, gdn_view Args::*> indices[] = {
-      {"sequences", &Args::sequences},
-      {"slots", &Args::slots},
-      {"accepted", &Args::accepted},
-      {"from_zero", &Args::from_zero}};
+  constexpr std::pair<const char*, gdn_view Args::*> indices[] = {{"sequences", &Args::sequences},
+                                                                  {"slots", &Args::slots},
+                                                                  {"accepted", &Args::accepted},
+                                                                  {"from_zero", &Args::from_zero}};
   for (const auto& [name, view] : indices) {
     const std::string of = name;
     wrong.add(of + " of float32", [view = view](Args& args) {
       args.*view = args.beta;
       (args.*view).format = GDN_F32;
     });
-    wrong.add(of + " in an unknown buffer", [view = view](Args& args) {
-      (args.*view).buffer = no_such_buffer;
-      (args.*view).format = GDN_I32;
-    }, GDN_NOT_FOUND);
+    wrong.add(
+        of + " in an unknown buffer",
+        [view = view](Args& args) {
+          (args.*view).buffer = no_such_buffer;
+          (args.*view).format = GDN_I32;
+        },
+        GDN_NOT_FOUND);
     wrong.add(of + " before its buffer", [view = view](Args& args) {
       (args.*view).buffer = args.beta.buffer;
       (args.*view).format = GDN_I32;

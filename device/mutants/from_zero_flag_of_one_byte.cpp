@@ -9,8 +9,8 @@ gdn_status recurrent(gdn_engine* engine, const gdn_recurrent_args* args) {
   gdn_recurrent_args other = *args;
   int32_t flag = 0;
   const uint64_t at = static_cast<uint64_t>(other.from_zero.offset) * sizeof flag;
-  const bool is_read = right_twin().buffer_read(engine, other.from_zero.buffer, at, &flag,
-                                                sizeof flag) == GDN_OK;
+  const bool is_read =
+      right_twin().buffer_read(engine, other.from_zero.buffer, at, &flag, sizeof flag) == GDN_OK;
   if (is_read && (flag & 0xFF) == 0) other.from_zero.buffer = 0;
   return right_twin().recurrent(engine, &other);
 }

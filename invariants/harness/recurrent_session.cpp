@@ -120,7 +120,8 @@ gdn_status RecurrentSession::put_bytes(const std::vector<uint8_t>& content, gdn_
 gdn_status RecurrentSession::read_floats(gdn_buffer buffer, Format format, int64_t count,
                                          std::vector<float>& numbers) {
   std::vector<uint8_t> bytes;
-  const gdn_status status = read_bytes(buffer, static_cast<size_t>(count) * bytes_of(format), bytes);
+  const gdn_status status =
+      read_bytes(buffer, static_cast<size_t>(count) * bytes_of(format), bytes);
   numbers = loaded(bytes, format);
   return status;
 }
