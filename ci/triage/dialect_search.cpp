@@ -25,42 +25,46 @@ struct Change {
 // Of several arrays at once: one of them alone is said first, where that explains as much.
 constexpr double of_several = 2;
 
-const std::vector<Change>& changes() {
+std::vector<Change> before_the_recurrence() {
   using enum Operator;
-  static const std::vector<Change> all = {
-      {in_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
-      {in_proj,
-       "activation",
-       "f32",
-       "activations are not rounded to q8_0 blocks",
-       {"activations_left_unrounded"}},
-      {out_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
-      {out_proj, "activation", "f32", "activations are not rounded to q8_0 blocks"},
-      {gates, "gate_input", "raw_a", "A_log is exponentiated and negated once more"},
-      {gates,
-       "gate_input",
-       "raw_a_exponentiated",
-       "A_log is multiplied in as it is, not as -exp(A_log)",
-       {"raw_a_log"}},
-      {gates, "softplus", "log_one_plus_exp", "softplus is log(1 + exp x), zero far below 0"},
-      {gates, "beta", "bf16", "beta is rounded to bf16", {"beta_rounded_to_bf16"}},
-      {gates, "beta", "f32", "beta is not rounded to bf16"},
-      {qk_norm, "qk_norm", "sum_eps", "q and k are divided by sqrt(sum + eps)"},
-      // Above eps, where nearly all norms are, the two are one formula.
-      {qk_norm,
-       "qk_norm",
-       "max_norm",
-       "q and k are normalised by max(norm, eps), or by the norm without eps",
-       {"l2_norm_max_form", "l2_norm_without_eps"}},
-      {qk_norm,
-       "qk_norm",
-       "mean_eps",
-       "q and k are normalised with eps in the mean of squares, kd times too much in their sum",
-       {"l2_norm_mean_eps"}},
-      {qk_norm, "qk_norm", "none", "q and k are not normalised"},
-      {qk_norm, "scale_on", "q", "q is scaled where it should not be"},
-      {qk_norm, "scale_on", "none", "q is not scaled", {"q_scale_missing"}},
-      {qk_norm, "scale", "1/sqrt(kd)", "the scale of q that is given is taken as 1/sqrt(kd)"},
+  return {{in_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
+          {in_proj,
+           "activation",
+           "f32",
+           "activations are not rounded to q8_0 blocks",
+           {"activations_left_unrounded"}},
+          {out_proj, "activation", "q8_0", "activations are rounded to q8_0 blocks"},
+          {out_proj, "activation", "f32", "activations are not rounded to q8_0 blocks"},
+          {gates, "gate_input", "raw_a", "A_log is exponentiated and negated once more"},
+          {gates,
+           "gate_input",
+           "raw_a_exponentiated",
+           "A_log is multiplied in as it is, not as -exp(A_log)",
+           {"raw_a_log"}},
+          {gates, "softplus", "log_one_plus_exp", "softplus is log(1 + exp x), zero far below 0"},
+          {gates, "beta", "bf16", "beta is rounded to bf16", {"beta_rounded_to_bf16"}},
+          {gates, "beta", "f32", "beta is not rounded to bf16"},
+          {qk_norm, "qk_norm", "sum_eps", "q and k are divided by sqrt(sum + eps)"},
+          // Above eps, where nearly all norms are, the two are one formula.
+          {qk_norm,
+           "qk_norm",
+           "max_norm",
+           "q and k are normalised by max(norm, eps), or by the norm without eps",
+           {"l2_norm_max_form", "l2_norm_without_eps"}},
+          {qk_norm,
+           "qk_norm",
+           "mean_eps",
+           "q and k are normalised with eps in the mean of squares, kd times too much in their sum",
+           {"l2_norm_mean_eps"}},
+          {qk_norm, "qk_norm", "none", "q and k are not normalised"},
+          {qk_norm, "scale_on", "q", "q is scaled where it should not be"},
+          {qk_norm, "scale_on", "none", "q is not scaled", {"q_scale_missing"}},
+          {qk_norm, "scale", "1/sqrt(kd)", "the scale of q that is given is taken as 1/sqrt(kd)"}};
+}
+
+std::vector<Change> of_the_recurrence() {
+  using enum Operator;
+  return {
       {delta_rule, "state_layout", "vk", "the state is read and written as [vd][kd]"},
       {delta_rule,
        "state_layout",
@@ -121,6 +125,15 @@ const std::vector<Change>& changes() {
        "1/sqrt(kd)",
        "a scale that is given is replaced by 1/sqrt(kd)",
        {"scale_of_one_taken_as_absent"}}};
+}
+
+const std::vector<Change>& changes() {
+  static const std::vector<Change> all = [] {
+    std::vector<Change> both = before_the_recurrence();
+    const std::vector<Change> more = of_the_recurrence();
+    both.insert(both.end(), more.begin(), more.end());
+    return both;
+  }();
   return all;
 }
 
