@@ -94,6 +94,7 @@ gdn_status buffer_release(gdn_engine* engine, gdn_buffer name) {
 }
 
 gdn_status recurrent(gdn_engine* engine, const gdn_recurrent_args* args) {
+  if (args == nullptr) return twin_api().recurrent(engine, args);
   gdn_recurrent_args renamed = *args;
   for (gdn_view* view : {&renamed.q, &renamed.k, &renamed.v, &renamed.g, &renamed.gk, &renamed.beta,
                          &renamed.o, &renamed.state, &renamed.snapshots, &renamed.sequences,
