@@ -191,8 +191,8 @@ std::vector<TensorTrials> trials_of(const LimitPlace& place, const Case& c, cons
       *why = fmt::format("{}: {}", name_of(verdict.outcome), verdict.detail);
       return {};
     }
-    all.push_back(trials_of_tensor(place, tensor, seen, Rng(c.seed).stream(name_of(tensor)),
-                                   trials));
+    all.push_back(
+        trials_of_tensor(place, tensor, seen, Rng(c.seed).stream(name_of(tensor)), trials));
   }
   return all;
 }

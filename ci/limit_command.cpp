@@ -132,9 +132,9 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   now.enter(Doing::Whose::ours, "measuring");
   report.engine = command.engine;
   report.version = version_text();
-  report.command = fmt::format("{} limit --engine {} --seed {} --trials {}",
-                               shell_word(command.program), shell_word(command.engine), *seed,
-                               command.trials);
+  report.command =
+      fmt::format("{} limit --engine {} --seed {} --trials {}", shell_word(command.program),
+                  shell_word(command.engine), *seed, command.trials);
   if (command.quick) report.command += " --quick";
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const ExitStatus measured = measure(command, engines.engines.front(), report);

@@ -29,8 +29,8 @@ void Pooled::add(std::span<const float> got, const Bounded& want) {
   }
 }
 
-bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved,
-             const Bounded& want, size_t index) {
+bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved, const Bounded& want,
+             size_t index) {
   const double value = want.value[index];
   const double error = std::abs(moved - value);
   if (!std::isfinite(moved)) return true;

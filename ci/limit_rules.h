@@ -45,7 +45,7 @@ struct Pooled {
 
 // Does the rule refuse `moved` in the place of got[index]? The pool is that of the tensors that the
 // rule takes together, `got` as it was among them.
-bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved,
-             const Bounded& want, size_t index);
+bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved, const Bounded& want,
+             size_t index);
 
 }  // namespace gdn

@@ -28,8 +28,8 @@ TextTable table_of(const OddsReport& report, bool mutants) {
     const uint64_t last = mutants ? row.beyond_bound : row.without_controls;
     table.rows.push_back({row.engine, row.order_known ? "declared" : "unknown",
                           fmt::format("{}", row.judged), fmt::format("{}", row.left_out),
-                          fmt::format("{}", row.suspicious),
-                          fmt::format("{:.3g}", row.worst_ratio), fmt::format("{}", last)});
+                          fmt::format("{}", row.suspicious), fmt::format("{:.3g}", row.worst_ratio),
+                          fmt::format("{}", last)});
   }
   return table;
 }
@@ -170,9 +170,12 @@ std::string as_json(const OddsReport& report) {
                     {"beyond_bound", row.beyond_bound},
                     {"worst_ratio", json_figure(row.worst_ratio)}});
   }
-  const ordered_json root = {{"format", "deltaproof-odds"},  {"version", 1},
-                             {"deltaproof", report.version}, {"command", report.command},
-                             {"seed", report.seed},          {"cases", report.cases},
+  const ordered_json root = {{"format", "deltaproof-odds"},
+                             {"version", 1},
+                             {"deltaproof", report.version},
+                             {"command", report.command},
+                             {"seed", report.seed},
+                             {"cases", report.cases},
                              {"alarm_odds_of_tensor", alarm_odds_of_tensor},
                              {"rows", rows}};
   return root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

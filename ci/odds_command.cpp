@@ -28,9 +28,8 @@ struct Counts {
 };
 
 std::string packed(const OddsRow& row) {
-  const Counts counts = {row.judged,           row.left_out,
-                         row.suspicious,       row.beyond_bound,
-                         row.without_controls, row.worst_ratio};
+  const Counts counts = {row.judged,       row.left_out,         row.suspicious,
+                         row.beyond_bound, row.without_controls, row.worst_ratio};
   std::string bytes(sizeof counts, '\0');
   std::memcpy(bytes.data(), &counts, sizeof counts);
   return bytes;
@@ -50,8 +49,7 @@ OddsRow unpacked(std::string_view bytes) {
 }
 
 ExitStatus measure(const OddsCommand& command, OddsReport& report) {
-  const size_t pieces =
-      static_cast<size_t>((report.cases + cases_of_a_task - 1) / cases_of_a_task);
+  const size_t pieces = static_cast<size_t>((report.cases + cases_of_a_task - 1) / cases_of_a_task);
   std::vector<EngineSource> engines;
   for (const OddsRow& row : report.rows) {
     std::string why;

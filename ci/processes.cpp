@@ -168,9 +168,8 @@ class Worker {
   // What it wrote before is still taken by `listen`, which finds it gone after that.
   void stop_if_it_hangs() {
     if (!in_step_ || stopped_ || work_.step_seconds_max <= 0) return;
-    const bool hangs =
-        processor_seconds(child_) - processor_began_ > work_.step_seconds_max ||
-        seconds_by_the_clock() - clock_began_ > 10 * work_.step_seconds_max;
+    const bool hangs = processor_seconds(child_) - processor_began_ > work_.step_seconds_max ||
+                       seconds_by_the_clock() - clock_began_ > 10 * work_.step_seconds_max;
     if (!hangs) return;
     stopped_ = true;
     kill(child_, SIGKILL);
@@ -259,8 +258,8 @@ class Worker {
   int descriptor_ = -1;
   std::string pending_;
   std::optional<size_t> task_, in_step_;
-  size_t next_step_ = 0;  // to begin with, where another process goes on
-  bool stopped_ = false;  // because it hung
+  size_t next_step_ = 0;                          // to begin with, where another process goes on
+  bool stopped_ = false;                          // because it hung
   double processor_began_ = 0, clock_began_ = 0;  // of the step
 };
 

@@ -69,7 +69,7 @@ std::vector<FailingCase> on_engines(const TriageCommand& command,
   return all;
 }
 
-ExitStatus find_asked(const std::vector<FailingCase>& failing, std::vector<Asked>& asked) {
+ExitStatus find_asked(const std::vector<FailingCase>& failing, std::vector<CaseAsked>& asked) {
   std::map<std::string, EngineSource> engines;
   for (const FailingCase& one : failing) {
     if (!engines.contains(one.engine)) {
@@ -170,14 +170,14 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
     if (status != exit_ok) return status;
   }
   now.enter(Doing::Whose::engine, "loading the engines");
-  std::vector<Asked> asked;
+  std::vector<CaseAsked> asked;
   ExitStatus status = find_asked(on_engines(command, read), asked);
   if (status != exit_ok) return status;
   now.enter(Doing::Whose::ours, "looking for what is wrong");
   TriageReport report;
   report.command = command_of(command);
   report.version = version_text();
-  for (const Asked& one : asked) {
+  for (const CaseAsked& one : asked) {
     const Description& d = one.engine.description;
     report.engines[one.engine.name] =
         fmt::format("dialect {}, contract {}", d.dialect.name, d.contract.name);

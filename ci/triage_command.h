@@ -18,8 +18,8 @@ struct TriageCommand {
   int seconds = 300;           // of processor time for a case, before its engine counts as hanging
   std::string json, markdown;  // where to write, or empty
 
-  std::string bisect;      // GOOD..BAD; empty: no search
-  std::string repository;  // empty: the tree of the working folder
+  std::string bisect;       // GOOD..BAD; empty: no search
+  std::string repository;   // empty: the tree of the working folder
   std::string build, test;  // commands; empty: the project's own
 
   bool mutants = false;                // the table in place of cases

@@ -1,5 +1,6 @@
-// Claim:   apply takes arrays of exactly the operator's counts, none of them null.
-// Why:     counts are all that an engine knows of its caller's memory.
+// Claim:   apply takes arrays of exactly the operator's counts, each once, none of them null.
+// Why:     counts are all that an engine knows of its caller's memory; of two arrays of one name
+//          neither is the one that is meant.
 // Bound:   none: INVALID_ARGUMENT, no output written; the right call gives its bits as before.
 // Origin:  counts taken from the shape, so that a short array was read beyond its end.
 #include <array>
@@ -54,6 +55,8 @@ Verdict check(const Case& given, const Lab& lab) {
     Call call = right;
     call.omit = {name};
     add(call, "a null " + name);
+    add(right, name + " given twice");
+    wrong.back().altered.given_twice = name;
   }
   add(call_of(CallKind::apply, {{A::op, rng.range(7, 1000)}}), "no such operator, in place");
   add(call_of(CallKind::apply, {{A::op, -rng.range(2, 1000)}}), "no such operator, in place");

@@ -26,14 +26,14 @@ Verdict check(const Case& c, const Lab& lab) {
   return judge_roundings(is_projection(c) ? wide_projection(c) : c, lab);
 }
 
-const Registered self{{.claim = "projections err as rounding to nearest does",
-                       .applies = applies,
-                       .check = check,
-                       .suspects = {"sums_in_22_bits", "sums_rounded_downward",
-                                    "sums_rounded_toward_zero"},
-                       .one_in = 2,
-                       .searched_layers_one_in = 16,
-                       .searched_others_one_in = 16}};
+const Registered self{
+    {.claim = "projections err as rounding to nearest does",
+     .applies = applies,
+     .check = check,
+     .suspects = {"sums_in_22_bits", "sums_rounded_downward", "sums_rounded_toward_zero"},
+     .one_in = 2,
+     .searched_layers_one_in = 16,
+     .searched_others_one_in = 16}};
 
 }  // namespace
 }  // namespace gdn

@@ -221,9 +221,8 @@ class Neighbourhood {
     }
     // One head of as many channels, where tiles ask for as many rows.
     if (c_.shape.num_k_heads == 1 && c_.shape.num_v_heads > 1) {
-      offer([](Case& other) {
-        other.shape.head_v_dim *= std::exchange(other.shape.num_v_heads, 1);
-      });
+      offer(
+          [](Case& other) { other.shape.head_v_dim *= std::exchange(other.shape.num_v_heads, 1); });
     }
     // 4 and 32 are what 4-bit tiles allow.
     for (int64_t Case::*const dimension : {&Case::rows, &Case::cols}) {

@@ -40,12 +40,12 @@ struct Reduction {
 double depth_of(const Reduction& reduction, int64_t n);
 
 struct FunctionErrors {
-  double exp_ulp = 2;          // |error| <= exp_ulp ulp + exp_ulp_per_x |x| u |exp x|
-  double exp_ulp_per_x = 0;    // c1: ex2.approx-style functions grow with |x|
+  double exp_ulp = 2;        // |error| <= exp_ulp ulp + exp_ulp_per_x |x| u |exp x|
+  double exp_ulp_per_x = 0;  // c1: ex2.approx-style functions grow with |x|
   double log1p_ulp = 2;
   double rsqrt_ulp = 2;
-  double sigmoid_ulp = 2;      // of a sigmoid that is one function of its own
-  double division_ulp = 0.5;   // 0.5 is IEEE: one rounding, u
+  double sigmoid_ulp = 2;     // of a sigmoid that is one function of its own
+  double division_ulp = 0.5;  // 0.5 is IEEE: one rounding, u
   double sqrt_ulp = 0.5;
   friend bool operator==(const FunctionErrors&, const FunctionErrors&) = default;
 };

@@ -25,7 +25,11 @@ struct Dialect {
   enum class StateWrites : uint8_t { final_only, every_token, last_k_newest_first };
   enum class StartSlot : uint8_t { first, accepted_minus_one };
   enum class Padding : uint8_t {
-    negative_skips, negative_zeroes, not_positive_zeroes, slot_zero_is_null, not_allowed
+    negative_skips,
+    negative_zeroes,
+    not_positive_zeroes,
+    slot_zero_is_null,
+    not_allowed
   };
   enum class Activation : uint8_t { f32, q8_0 };
 

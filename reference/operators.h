@@ -48,8 +48,8 @@ NormedQk qk_norm(const Bounded& q, const Bounded& k, const Shape& shape, const D
                  const Contract& contract);
 
 // o, z: [vh][vd]; w: [vd]. Returns o / sqrt(mean(o^2) + eps) w z sigmoid(z), [vh][vd].
-Bounded gated_norm(const Bounded& o, const Bounded& z, std::span<const float> w,
-                   const Shape& shape, const Contract& contract);
+Bounded gated_norm(const Bounded& o, const Bounded& z, std::span<const float> w, const Shape& shape,
+                   const Contract& contract);
 
 // Decoded weights of a tile matrix, row-major; every value is exact (bound 0), and a block whose
 // d is infinite or NaN gives what IEEE's d (code - 8) gives.

@@ -16,9 +16,9 @@ namespace gdn {
 
 // Of one sum of products in a declared order, evaluated in float32.
 struct RoundingSpread {
-  double value = 0;     // of the exact sum
-  double certain = 0;   // of the error, what no sign of a rounding averages out
-  double deviation = 0; // s: the error beyond that exceeds lambda s with odds 2 exp(-lambda^2 / 2)
+  double value = 0;      // of the exact sum
+  double certain = 0;    // of the error, what no sign of a rounding averages out
+  double deviation = 0;  // s: the error beyond that exceeds lambda s with odds 2 exp(-lambda^2 / 2)
   // What the error would be if every rounding went towards zero by half an ulp.
   double drift = 0;
 };

@@ -48,6 +48,10 @@ case "$BEHAVIOUR" in
     exit 77
     ;;
   broken) exit 3 ;;
+  slow)
+    keep "slow by the clock" "${prefix}slow-unit-"
+    echo "Test unit written to $kept"
+    ;;
 esac
 trap 'exit 72' TERM
 for ((i = 0; i < seconds * 10; ++i)); do sleep 0.1; done
@@ -79,6 +83,12 @@ TEST_F(FuzzScript, FindingNothingIsStatusZero) {
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_NE(ran.output.find("2,468"), std::string::npos) << ran.output;
   EXPECT_EQ(files("out/fuzz_safetensors/corpus").size(), 2U) << "a random number for each process";
+}
+
+TEST_F(FuzzScript, WhatIsSlowByTheClockAloneIsNoFault) {
+  const Ran ran = fuzz("--minutes 0.02 --jobs 1 --out " + path("out"), "BEHAVIOUR=slow");
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_TRUE(files("out/fuzz_safetensors/artifacts").empty()) << ran.output;
 }
 
 TEST_F(FuzzScript, EqualFaultsLeaveOneInputAndTheirNumber) {
@@ -142,8 +152,7 @@ TEST_F(FuzzScript, ShardsShareTheirInputsOutAndMergeToTheWhole) {
 }
 
 TEST_F(FuzzScript, NamesWithSpacesAreNamesLikeOthers) {
-  const Ran ran =
-      fuzz("--minutes 0.02 --jobs 1 --out '" + path("o u t") + "'", "BEHAVIOUR=crash");
+  const Ran ran = fuzz("--minutes 0.02 --jobs 1 --out '" + path("o u t") + "'", "BEHAVIOUR=crash");
   EXPECT_EQ(ran.status, 1) << ran.output;
   EXPECT_EQ(files("o u t/fuzz_safetensors/faults").size(), 1U) << ran.output;
   EXPECT_NE(ran.output.find("o\\ u\\ t/fuzz_safetensors/artifacts/crash-"), std::string::npos)
@@ -152,8 +161,8 @@ TEST_F(FuzzScript, NamesWithSpacesAreNamesLikeOthers) {
   write("o u t/fuzz_safetensors/corpus/ two  spaces\\", "an input");
   const Ran merged = fuzz("--merge '" + path("o u t") + "' --out " + path("merged"));
   EXPECT_EQ(merged.status, 1) << merged.output;
-  EXPECT_TRUE(files("merged/fuzz_safetensors/merged")
-                  .contains("32573332b0274cfb5baf7e3c8cbe53877472cf62"))
+  EXPECT_TRUE(
+      files("merged/fuzz_safetensors/merged").contains("32573332b0274cfb5baf7e3c8cbe53877472cf62"))
       << merged.output;
 }
 

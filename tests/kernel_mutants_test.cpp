@@ -152,7 +152,8 @@ TEST_F(KernelMutantsFolder, OneThatCrashesIsKilledByThatAndTheOthersAreJudged) {
   fs::copy_file(PLUGIN_DIR "/example_plugin.so", path("whole.so"));
   setenv("CRASHING_PLUGIN", "segfault", 1);
   const Ran ran = run("matrix --kernel-mutants --seeds " SOURCE_DIR
-                      "/corpus/seeds/dequant --until-killed --json " + path("out.json"));
+                      "/corpus/seeds/dequant --until-killed --json " +
+                      path("out.json"));
   unsetenv("CRASHING_PLUGIN");
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("1 of 1 mutants of the kernels"));

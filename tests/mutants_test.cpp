@@ -63,9 +63,12 @@ TEST_P(EachMutant, IsSuspectedByEveryInvariantThatSaysSo) {
     const std::vector<std::string>& suspects = invariant.claim.suspects;
     if (std::find(suspects.begin(), suspects.end(), GetParam()) == suspects.end()) continue;
     const std::vector<CorpusFile> seeds = case_files("seeds");
-    EXPECT_TRUE(std::any_of(seeds.begin(), seeds.end(), [&](const CorpusFile& seed) {
-      return check(invariant, seed.content, lab).outcome == Outcome::suspicious;
-    })) << invariant.name << " suspects it on none of " << seeds.size() << " seeds";
+    EXPECT_TRUE(std::any_of(seeds.begin(), seeds.end(),
+                            [&](const CorpusFile& seed) {
+                              return check(invariant, seed.content, lab).outcome ==
+                                     Outcome::suspicious;
+                            }))
+        << invariant.name << " suspects it on none of " << seeds.size() << " seeds";
   }
 }
 
@@ -73,8 +76,8 @@ TEST(Mutants, EveryNameAmongTheKillsIsAMutant) {
   for (const Invariant& invariant : registry()) {
     std::vector<std::string> named = invariant.claim.kills;
     named.insert(named.end(), invariant.claim.suspects.begin(), invariant.claim.suspects.end());
-    EXPECT_FALSE(named.empty())
-        << invariant.name << ": a check is worth what it catches; name a mutant";
+    EXPECT_FALSE(named.empty()) << invariant.name
+                                << ": a check is worth what it catches; name a mutant";
     for (const std::string& name : named) {
       std::string why;
       EXPECT_TRUE(find_engine("mutant:" + name, &why).has_value()) << invariant.name << ": " << why;

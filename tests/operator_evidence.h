@@ -97,10 +97,10 @@ inline std::vector<OperatorRun> runs_of(const Case& c, const Lab& lab, const Lay
     for (size_t m = 0; m < 4; ++m) {
       add_token(projections[m], t, {{"x", h[i]}}, {{"y", now[outputs[m].second]}});
     }
-    add_token(gates, t,
-              {{"a", now[Tensor::A]}, {"b", now[Tensor::B]}, {"A_log", w.A_log},
-               {"dt_bias", w.dt_bias}},
-              {{"beta", now[Tensor::BETA]}, {"g", now[Tensor::G]}});
+    add_token(
+        gates, t,
+        {{"a", now[Tensor::A]}, {"b", now[Tensor::B]}, {"A_log", w.A_log}, {"dt_bias", w.dt_bias}},
+        {{"beta", now[Tensor::BETA]}, {"g", now[Tensor::G]}});
     add_token(conv, t, {{"x", now[Tensor::QKV]}, {"hist", hist}, {"weight", w.conv}},
               {{"y", now[Tensor::CONV]}, {"hist", now[Tensor::HIST]}, {"v", now[Tensor::V]}});
     add_token(norm, t,
@@ -108,8 +108,12 @@ inline std::vector<OperatorRun> runs_of(const Case& c, const Lab& lab, const Lay
                {"k", part(now[Tensor::CONV], s.k_dim(), s.k_dim())}},
               {{"q", now[Tensor::Q]}, {"k", now[Tensor::K]}});
     add_token(rule, t,
-              {{"q", now[Tensor::Q]}, {"k", now[Tensor::K]}, {"v", now[Tensor::V]},
-               {"g", now[Tensor::G]}, {"beta", now[Tensor::BETA]}, {"S", S},
+              {{"q", now[Tensor::Q]},
+               {"k", now[Tensor::K]},
+               {"v", now[Tensor::V]},
+               {"g", now[Tensor::G]},
+               {"beta", now[Tensor::BETA]},
+               {"S", S},
                {"next", now[Tensor::ONORM]}},
               {{"S", now[Tensor::S]}, {"o", now[Tensor::O]}});
     add_token(gated, t, {{"o", now[Tensor::O]}, {"z", now[Tensor::Z]}, {"weight", w.norm}},

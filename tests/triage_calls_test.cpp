@@ -61,8 +61,8 @@ TEST(TriageCalls, SaysNothingOfRightEngines) {
       if (!is_layer || work > work_max) continue;
       const std::optional<CallFinding> found = first_wrong_call(seed.content, lab);
       ++judged;
-      EXPECT_FALSE(found) << name << ", " << seed.name << ": " << found->op << " "
-                          << found->setting << ": " << found->verdict.detail;
+      EXPECT_FALSE(found) << name << ", " << seed.name << ": " << found->op << " " << found->setting
+                          << ": " << found->verdict.detail;
     }
   }
   EXPECT_GE(judged, 10U);

@@ -55,9 +55,10 @@ TEST_F(TriageCli, SaysThatNothingIsWrongWithASoundEngine) {
 }
 
 TEST_F(TriageCli, ReadsWhatCheckLeaves) {
-  const std::string check = "check --engine mutant:q_scale_twice --invariant "
-                            "q_scale_is_applied_once --cases 60 --json " +
-                            path("check.json") + " --out " + path("run");
+  const std::string check =
+      "check --engine mutant:q_scale_twice --invariant "
+      "q_scale_is_applied_once --cases 60 --json " +
+      path("check.json") + " --out " + path("run");
   ASSERT_EQ(run(check).status, 1);
   for (const char* what : {"run", "run/failures.jsonl", "check.json"}) {
     const Ran ran = triage(path(what));
@@ -68,7 +69,8 @@ TEST_F(TriageCli, ReadsWhatCheckLeaves) {
 }
 
 TEST_F(TriageCli, RefusesWhatItCannotRead) {
-  write("old.jsonl", R"({"version":1,"engine":"twin","invariant":"x","outcome":"fails"})" "\n");
+  write("old.jsonl", R"({"version":1,"engine":"twin","invariant":"x","outcome":"fails"})"
+                     "\n");
   write("words.txt", "no record\n");
   write("bad.case", "deltaproof-case 1\nsubject nothing\n");
   std::filesystem::create_directories(path("empty"));
@@ -101,8 +103,8 @@ TEST_F(TriageCli, FindsTheFirstBadCommit) {
   const std::string tree = path("a tree");
   std::string line = "git init --quiet --initial-branch=main " + quoted(tree);
   for (const char* engine : {"twin", "twin", "mutant:beta_halved", "mutant:beta_halved"}) {
-    line += " && echo " + std::string(engine) + " >> " + quoted(tree + "/engines") +
-            " && git -C " + quoted(tree) + " add engines && git -C " + quoted(tree) +
+    line += " && echo " + std::string(engine) + " >> " + quoted(tree + "/engines") + " && git -C " +
+            quoted(tree) + " add engines && git -C " + quoted(tree) +
             " -c user.name=t -c user.email=t@example.com commit --quiet -m 'the engine is now " +
             engine + "'";
   }
@@ -111,8 +113,7 @@ TEST_F(TriageCli, FindsTheFirstBadCommit) {
                            " replay \"$DELTAPROOF_CASE\" --invariant \"$DELTAPROOF_INVARIANT\" "
                            "--engine \"$(tail -n 1 engines)\"";
   const Ran ran = triage(path("layer.case") + " --engine mutant:beta_halved --bisect main~3..main" +
-                         " --repository " + quoted(tree) + " --build true --test " +
-                         quoted(test));
+                         " --repository " + quoted(tree) + " --build true --test " + quoted(test));
   EXPECT_EQ(ran.status, 1) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("the engine is now mutant:beta_halved"));
 }
@@ -139,9 +140,9 @@ TEST_F(TriageCli, LeavesNoWorktreeWhereItIsInterrupted) {
 TEST_F(TriageCli, WritesItsTableOfMutants) {
   write("seeds/layer.case", a_layer);
   write("page.md", "above\n<!-- triage: begin -->\n<!-- triage: end -->\nbelow\n");
-  const Ran ran = run("triage --mutants --mutant error_before_decay --mutant beta_from_a --seeds " +
-                      path("seeds") + " --summary " + path("page.md") + " --json " +
-                      path("mutants.json"));
+  const Ran ran =
+      run("triage --mutants --mutant error_before_decay --mutant beta_from_a --seeds " +
+          path("seeds") + " --summary " + path("page.md") + " --json " + path("mutants.json"));
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_THAT(content("page.md"), HasSubstr("| error_before_decay | delta_rule | delta_rule |"));
   EXPECT_THAT(content("page.md"), HasSubstr("the operator is named right for 2 (100.0 %)"));

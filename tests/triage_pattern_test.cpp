@@ -69,8 +69,7 @@ TEST(Pattern, OneHeadAloneIsNamed) {
 TEST(Pattern, ChannelsBeyondAPlaceOfOneHeadAreNamed) {
   Tensors t(state, 3);
   t.spoil([&](size_t i) { return t.index(i, 0) == 1 && t.index(i, 2) >= 3; });
-  EXPECT_THAT(t.patterns(),
-              ElementsAre("v-head 1 alone, value channels 3 and beyond, the last 5"));
+  EXPECT_THAT(t.patterns(), ElementsAre("v-head 1 alone, value channels 3 and beyond, the last 5"));
 }
 
 TEST(Pattern, ARowOfEachTileIsNamed) {
@@ -143,8 +142,8 @@ TEST(Pattern, ZerosAndNaNsAreNamed) {
   zeros.plant([](size_t i) { return i == 5; }, [](size_t) { return 0.0F; });
   nans.plant([](size_t i) { return i >= 30; }, [](size_t) { return NAN; });
   EXPECT_THAT(zeros.patterns(), ElementsAre("row 5 alone", "zero in place of a number"));
-  EXPECT_THAT(nans.patterns(), ElementsAre("rows 30 and beyond, the last 2",
-                                           "NaN in place of a number"));
+  EXPECT_THAT(nans.patterns(),
+              ElementsAre("rows 30 and beyond, the last 2", "NaN in place of a number"));
 }
 
 TEST(Pattern, NumbersOfANarrowerFormatAreNamed) {

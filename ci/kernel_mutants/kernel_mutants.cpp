@@ -27,9 +27,9 @@ struct Counts {
   size_t equivalent = 0, killed = 0, alive = 0;
 };
 
-Counts counts_of(const std::vector<const Fate*>& fates) {
+Counts counts_of(const std::vector<const MutantFate*>& fates) {
   Counts counts;
-  for (const Fate* fate : fates) {
+  for (const MutantFate* fate : fates) {
     ++(!fate->edit.equivalent.empty() ? counts.equivalent
        : fate->killed()               ? counts.killed
                                       : counts.alive);
@@ -37,16 +37,16 @@ Counts counts_of(const std::vector<const Fate*>& fates) {
   return counts;
 }
 
-std::vector<const Fate*> all_of(const Fates& fates) {
-  std::vector<const Fate*> all;
-  for (const Fate& fate : fates.all) all.push_back(&fate);
+std::vector<const MutantFate*> all_of(const Fates& fates) {
+  std::vector<const MutantFate*> all;
+  for (const MutantFate& fate : fates.all) all.push_back(&fate);
   return all;
 }
 
 std::string totals(const Fates& fates) {
   const Counts counts = counts_of(all_of(fates));
   size_t by_bits_alone = 0;
-  for (const Fate& fate : fates.all) {
+  for (const MutantFate& fate : fates.all) {
     by_bits_alone += fate.deaths.size() == 1 && fate.deaths[0].invariant == same_bits_invariant;
   }
   std::string text = fmt::format(
@@ -63,7 +63,7 @@ std::string totals(const Fates& fates) {
 }
 
 // The first death by what says most: a failure, of another invariant than that of equal bits.
-const Death* telling(const Fate& fate) {
+const Death* telling(const MutantFate& fate) {
   const auto rank = [](const Death& death) {
     return 2 * (death.cause != Death::Cause::fails) + (death.invariant == same_bits_invariant);
   };
@@ -73,7 +73,7 @@ const Death* telling(const Fate& fate) {
   return best == fate.deaths.end() ? nullptr : &*best;
 }
 
-std::string fate_in_words(const Fate& fate) {
+std::string fate_in_words(const MutantFate& fate) {
   const Death* const death = telling(fate);
   if (death == nullptr) return fate.edit.equivalent.empty() ? "alive" : "equivalent";
   return death->cause == Death::Cause::fails
@@ -81,12 +81,14 @@ std::string fate_in_words(const Fate& fate) {
              : fmt::format("{} ({})", death->invariant, name_of(death->cause));
 }
 
-std::string killers_in_words(const Fate& fate) { return fmt::format("{}", fate.deaths.size()); }
+std::string killers_in_words(const MutantFate& fate) {
+  return fmt::format("{}", fate.deaths.size());
+}
 
 // Killed of all, by what `word` says of each edit.
 TextTable rates_by(const Fates& fates, const char* title, std::string SourceEdit::*word) {
-  std::map<std::string, std::vector<const Fate*>> parts;
-  for (const Fate& fate : fates.all) parts[fate.edit.*word].push_back(&fate);
+  std::map<std::string, std::vector<const MutantFate*>> parts;
+  for (const MutantFate& fate : fates.all) parts[fate.edit.*word].push_back(&fate);
   TextTable table{{title, "killed", "alive", "equivalent"}, {}};
   for (const auto& [name, part] : parts) {
     const Counts counts = counts_of(part);
@@ -116,8 +118,10 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                                std::vector<KernelMutant>& found) {
   const std::vector<std::string> here = kernel_mutant_names();
   if (here.empty()) {
-    return refuse(kernel_mutants_folder() + ": no file *.edit, expected the mutants' folder in the "
-                  "build tree, or in DELTAPROOF_KERNEL_MUTANTS", exit_bad_input);
+    return refuse(kernel_mutants_folder() +
+                      ": no file *.edit, expected the mutants' folder in the "
+                      "build tree, or in DELTAPROOF_KERNEL_MUTANTS",
+                  exit_bad_input);
   }
   for (std::string name : names.empty() ? here : names) {
     constexpr std::string_view prefix = "mutant:";
@@ -126,7 +130,8 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
       std::string known;
       for (const std::string& one : here) known += " " + one;
       return refuse(fmt::format("--mutant: '{}' is no mutant of the kernels, expected one of:{}",
-                                name, known), exit_bad_input);
+                                name, known),
+                    exit_bad_input);
     }
     std::string why = why_kernel_mutant_not_built(name);
     if (!why.empty()) return refuse(why, exit_bad_input);
@@ -153,7 +158,7 @@ TextTable kernel_mutants_table() {
 
 std::vector<std::string> problems_of(const Fates& fates) {
   std::vector<std::string> problems;
-  for (const Fate& fate : fates.all) {
+  for (const MutantFate& fate : fates.all) {
     const std::string& name = fate.edit.name;
     if (!fate.edit.equivalent.empty()) {
       if (const Death* const death = telling(fate)) {
@@ -171,7 +176,7 @@ std::vector<std::string> problems_of(const Fates& fates) {
 
 std::string as_text(const Fates& fates) {
   TextTable table{{"mutant", "operator", "kind", "killers", "killed by"}, {}};
-  for (const Fate& fate : fates.all) {
+  for (const MutantFate& fate : fates.all) {
     table.rows.push_back({fate.edit.name, fate.edit.op, fate.edit.kind, killers_in_words(fate),
                           fate_in_words(fate)});
   }
@@ -183,7 +188,7 @@ std::string as_text(const Fates& fates) {
 std::string as_json(const Fates& fates) {
   using nlohmann::ordered_json;
   ordered_json rows = ordered_json::array();
-  for (const Fate& fate : fates.all) {
+  for (const MutantFate& fate : fates.all) {
     ordered_json deaths = ordered_json::array();
     for (const Death& death : fate.deaths) {
       deaths.push_back({{"invariant", death.invariant},
@@ -214,9 +219,10 @@ std::string as_json(const Fates& fates) {
 
 std::string as_markdown(const Fates& fates) {
   TextTable table{{"mutant", "operator", "planted fault", "kind", "file", "engine", "killers",
-                   "killed by", "on"}, {}};
+                   "killed by", "on"},
+                  {}};
   std::string proofs;
-  for (const Fate& fate : fates.all) {
+  for (const MutantFate& fate : fates.all) {
     const SourceEdit& edit = fate.edit;
     const Death* const death = telling(fate);
     table.rows.push_back({edit.name, edit.op, edit.bug, edit.kind, edit.file, edit.engine,

@@ -37,7 +37,7 @@ struct Death {
 };
 std::string name_of(Death::Cause cause);
 
-struct Fate {
+struct MutantFate {
   SourceEdit edit;
   std::vector<Death> deaths;  // at most one of each invariant, as they were found
   size_t verdicts = 0;        // without those that did not apply
@@ -49,7 +49,7 @@ struct Fates {
   std::string command, version;
   size_t seeds = 0, drawn = 0;
   bool until_killed = false;
-  std::vector<Fate> all;
+  std::vector<MutantFate> all;
 };
 
 // "MUTANT: why", of each that is alive without being proven equivalent, that is killed in spite of

@@ -53,10 +53,9 @@ std::vector<size_t> order_for(const SourceEdit& edit, const Plan& plan) {
   const auto place = [&](size_t at) {
     const CaseFile& file = plan.cases[at];
     const Subject subject = file.content.subject;
-    const bool is_about = name_of(subject) == edit.op ||
-                          (edit.op == "host" && subject == Subject::layer) ||
-                          ((edit.op == "host" || edit.op == "delta_rule") &&
-                           subject == Subject::recurrent);
+    const bool is_about =
+        name_of(subject) == edit.op || (edit.op == "host" && subject == Subject::layer) ||
+        ((edit.op == "host" || edit.op == "delta_rule") && subject == Subject::recurrent);
     return std::pair(!is_about, cost_of(file.content));
   };
   std::vector<size_t> order(plan.cases.size());
@@ -86,7 +85,8 @@ Verdict judged(Channel& channel, size_t step, const Invariant& invariant, const 
 
 // Each invariant up to the first case on which it kills. `fate` is what an earlier process on this
 // mutant, which is gone, came to.
-void judge_mutant(const Plan& plan, size_t task, size_t first, const Fate& fate, Channel& channel) {
+void judge_mutant(const Plan& plan, size_t task, size_t first, const MutantFate& fate,
+                  Channel& channel) {
   std::set<std::string> killers;
   for (const Death& death : fate.deaths) {
     if (death.cause == Death::Cause::hangs) return;
@@ -112,8 +112,8 @@ void judge_mutant(const Plan& plan, size_t task, size_t first, const Fate& fate,
 
 void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   const auto died = [&](size_t task, size_t step, Death::Cause cause, std::string detail) {
-    fates.all[task].deaths.push_back({cause, plan.invariant_of(step).name,
-                                      plan.case_of(task, step).path, std::move(detail)});
+    fates.all[task].deaths.push_back(
+        {cause, plan.invariant_of(step).name, plan.case_of(task, step).path, std::move(detail)});
   };
   Work work;
   work.tasks = plan.mutants.size();
@@ -137,11 +137,11 @@ void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   };
   size_t done = 0;
   work.done = [&](size_t task) {
-    const Fate& fate = fates.all[task];
+    const MutantFate& fate = fates.all[task];
     fmt::print(stderr, "deltaproof: {} of {} mutants, {}: {}\n", ++done, work.tasks, fate.edit.name,
-               fate.killed()                    ? "killed"
+               fate.killed()                   ? "killed"
                : !fate.edit.equivalent.empty() ? "equivalent"
-                                                : "alive");
+                                               : "alive");
   };
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
 }
@@ -150,8 +150,7 @@ ExitStatus read_cases(const MatrixCommand& command, Plan& plan) {
   std::string folder = command.seeds;
   if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
   std::string why = "there is no folder corpus here, give its seeds with --seeds";
-  if (!command.drawn_only &&
-      (folder.empty() || !read_cases_below(folder, plan.cases, &why))) {
+  if (!command.drawn_only && (folder.empty() || !read_cases_below(folder, plan.cases, &why))) {
     return refuse(why, exit_bad_input);
   }
   plan.seeds = plan.cases.size();
@@ -197,7 +196,7 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
     plan.order.push_back(order_for(mutant.edit, plan));
   }
   plan.turn = invariants_in_turn();
-  Fates fates = {command_line(command),           version_text(),    plan.seeds,
+  Fates fates = {command_line(command),          version_text(),    plan.seeds,
                  plan.cases.size() - plan.seeds, plan.until_killed, {}};
   for (const KernelMutant& mutant : plan.mutants) fates.all.push_back({mutant.edit, {}, 0});
   judge_all(command, plan, fates);

@@ -28,8 +28,8 @@ std::string listed(const std::vector<std::string>& words) {
 
 // Where each word of the head goes.
 std::map<std::string, std::string*, std::less<>> fields_of(SourceEdit& edit) {
-  return {{"bug", &edit.bug},       {"op", &edit.op},         {"file", &edit.file},
-          {"kind", &edit.kind},     {"engine", &edit.engine}, {"equivalent", &edit.equivalent}};
+  return {{"bug", &edit.bug},   {"op", &edit.op},         {"file", &edit.file},
+          {"kind", &edit.kind}, {"engine", &edit.engine}, {"equivalent", &edit.equivalent}};
 }
 
 // A line of the head into its field; empty, or what is wrong with it.

@@ -34,7 +34,6 @@ std::optional<SourceEdit> parse_edit(std::string_view name, std::string_view tex
 
 // The source with every old text replaced, one after the other. Nothing where one does not occur
 // exactly once: *why says so and what to do.
-std::optional<std::string> apply_edit(const SourceEdit& edit, std::string source,
-                                      std::string* why);
+std::optional<std::string> apply_edit(const SourceEdit& edit, std::string source, std::string* why);
 
 }  // namespace gdn

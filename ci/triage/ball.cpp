@@ -7,7 +7,9 @@
 #include "ci/triage/ball.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "reference/formats.h"
 #include "reference/functions.h"
@@ -35,8 +37,15 @@ Ball product(double value, double bound) {
 }
 
 // A number so small that float32 may hold it as zero.
-bool may_be_zero(const Ball& x) {
-  return std::abs(x.value) - x.bound <= 2 * underflow_unit;
+bool may_be_zero(const Ball& x) { return std::abs(x.value) - x.bound <= 2 * underflow_unit; }
+
+// A function that never falls, and whose results are exact.
+template <class Function>
+Ball both_ends(const Ball& x, Function function) {
+  if (!std::isfinite(x.value) || !std::isfinite(x.bound)) return x;
+  const double low = function(x.value - x.bound), high = function(x.value + x.bound);
+  if (low == high) return exact_ball(low);
+  return computed(x.value, std::max(std::abs(low - x.value), std::abs(high - x.value)), 0);
 }
 
 }  // namespace
@@ -49,8 +58,8 @@ Ball operator+(const Ball& a, const Ball& b) {
 Ball operator-(const Ball& a, const Ball& b) { return a + -b; }
 
 Ball operator*(const Ball& a, const Ball& b) {
-  const bool infinity_by_zero = (std::isinf(a.value) && may_be_zero(b)) ||
-                                (std::isinf(b.value) && may_be_zero(a));
+  const bool infinity_by_zero =
+      (std::isinf(a.value) && may_be_zero(b)) || (std::isinf(b.value) && may_be_zero(a));
   const bool is_certain = a.value == 0 || b.value == 0;
   if (infinity_by_zero && !is_certain) return {std::nan(""), infinity};
   if (!std::isfinite(a.value) || !std::isfinite(b.value)) {
@@ -92,8 +101,8 @@ Ball log1p_of(const Ball& x, const Contract& contract) {
   if (!(least > 0)) return {0, infinity};
   const double value = std::log1p(x.value);
   const double moved = x.bound == 0 ? 0 : x.bound / least;
-  return computed(value, moved + model.log1p_relative * (std::abs(value) + moved) +
-                             model.log1p_absolute, 0);
+  return computed(
+      value, moved + model.log1p_relative * (std::abs(value) + moved) + model.log1p_absolute, 0);
 }
 
 Ball sqrt_of(const Ball& x, const Contract& contract) {
@@ -147,11 +156,14 @@ Ball dot_of(std::span<const Ball> a, std::span<const Ball> b) {
 }
 
 Ball rounded_to(Format format, const Ball& x) {
-  if (!std::isfinite(x.value) || !std::isfinite(x.bound)) return x;
-  const double low = round_to(format, x.value - x.bound);
-  const double high = round_to(format, x.value + x.bound);
-  if (low == high) return exact_ball(low);
-  return computed(x.value, std::max(std::abs(low - x.value), std::abs(high - x.value)), 0);
+  return both_ends(x, [format](double end) { return round_to(format, end); });
+}
+
+Ball cut_to(int bits, const Ball& x) {
+  return both_ends(x, [bits](double end) {
+    const auto number = std::bit_cast<uint32_t>(static_cast<float>(end));
+    return std::bit_cast<float>(number >> (24 - bits) << (24 - bits));
+  });
 }
 
 Ball scale_of_q(const Dialect& dialect, const Shape& shape) {

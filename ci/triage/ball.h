@@ -40,6 +40,8 @@ Ball dot_of(std::span<const Ball> a, std::span<const Ball> b);
 
 // Rounded to a narrower format, both ends of it.
 Ball rounded_to(Format format, const Ball& x);
+// Cut to `bits` of float32's 24, as a fast instruction's table has them.
+Ball cut_to(int bits, const Ball& x);
 
 // What scales q, a constant or the quotient of a root.
 Ball scale_of_q(const Dialect& dialect, const Shape& shape);

@@ -53,13 +53,13 @@ class Worktree {
 
   bool go_to(const std::string& commit) {
     if (is_there_) {
-      return run_program({"git", "-C", path(), "checkout", "--quiet", "--force", "--detach",
-                          commit})
+      return run_program(
+                 {"git", "-C", path(), "checkout", "--quiet", "--force", "--detach", commit})
                  .status == 0;
     }
     is_there_ = true;
-    return run_program({"git", "-C", repository_, "worktree", "add", "--quiet", "--detach", path(),
-                        commit})
+    return run_program(
+               {"git", "-C", repository_, "worktree", "add", "--quiet", "--detach", path(), commit})
                .status == 0;
   }
 

@@ -122,8 +122,8 @@ Story more_snapshots_than_are_kept(const Case& c, const Lab&) {
 std::vector<Call> puts_of(int64_t weights) {
   std::vector<Call> calls;
   for (int64_t matrix = 0; matrix < 3; ++matrix) {
-    calls.push_back(call_of(K::pool_put,
-                            {{A::weights, weights}, {A::matrix, matrix}, {A::key, 1 + matrix}}));
+    calls.push_back(
+        call_of(K::pool_put, {{A::weights, weights}, {A::matrix, matrix}, {A::key, 1 + matrix}}));
   }
   return calls;
 }

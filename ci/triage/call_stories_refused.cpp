@@ -202,8 +202,8 @@ Story without_observe(const Case& c, const Lab&) {
   story.add(setup_calls(c));
   story.add({made::step(0, 0), made::run(1, 0, 1)});
   for (int64_t tensor = 0; tensor < static_cast<int64_t>(Tensor::S); ++tensor) {
-    story.calls.push_back({call_of(K::read, {{A::tensor, tensor}}), GDN_UNSUPPORTED,
-                           "a tensor that was not stored"});
+    story.calls.push_back(
+        {call_of(K::read, {{A::tensor, tensor}}), GDN_UNSUPPORTED, "a tensor that was not stored"});
   }
   return story;
 }

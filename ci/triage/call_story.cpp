@@ -106,10 +106,10 @@ void Trace::look(CallSeen& now, Session& session) const {
       const bool same = !first || (second && equal_bits(*held, *second));
       if (!same && !now.unstable) now.unstable = {layer, tensor};
     }
-    const bool is_fed = feeds(now.asked.call.kind) && !now.life.tokens.empty() && now.seen.ok() &&
-                        story.setting.options.observe &&
-                        (now.asked.call.kind == CallKind::forward ||
-                         now.asked.call.at(Argument::layer) == layer);
+    const bool is_fed =
+        feeds(now.asked.call.kind) && !now.life.tokens.empty() && now.seen.ok() &&
+        story.setting.options.observe &&
+        (now.asked.call.kind == CallKind::forward || now.asked.call.at(Argument::layer) == layer);
     if (is_fed) now.tensors[layer] = tensors_of(session, layer);
   }
 }
@@ -136,8 +136,8 @@ std::vector<CallObserved> tried(const Story& story, const Lab& lab, size_t count
 
 Observation closed_after(const Story& story, const Lab& lab, size_t count) {
   Observation closed;
-  std::optional<Session> session = lab.open(story.bare, story.setting.snapshots_max,
-                                            story.setting.options, &closed.conduct);
+  std::optional<Session> session =
+      lab.open(story.bare, story.setting.snapshots_max, story.setting.options, &closed.conduct);
   if (!session) return closed;
   for (size_t i = 0; i < count; ++i) session->call(story.calls[i].call);
   return std::move(*session).finish();

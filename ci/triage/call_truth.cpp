@@ -44,33 +44,33 @@ TokenExpectation zero_state(const Shape& shape) {
 
 }  // namespace
 
-Truth::Truth(const Lab& lab, const Case& bare) : lab_(lab), bare_(bare.with_calls({})) {
+CallTruth::CallTruth(const Lab& lab, const Case& bare) : lab_(lab), bare_(bare.with_calls({})) {
   close();
   std::string why;
   numbers_ = materialise(bare_, &why);
 }
 
-const LayerBits* Truth::stepped(const std::vector<Fed>& fed, size_t place) {
+const LayerBits* CallTruth::stepped(const std::vector<Fed>& fed, size_t place) {
   Verdict why;
   if (place > 0 && lab_.contract().recurrence != Recurrence::token_loop) return nullptr;
   return replays_->after(fed, place, &why);
 }
 
-const std::vector<float>* Truth::stepped_out(const std::vector<Fed>& fed, size_t place) {
+const std::vector<float>* CallTruth::stepped_out(const std::vector<Fed>& fed, size_t place) {
   Verdict why;
   if (lab_.contract().recurrence != Recurrence::token_loop) return nullptr;
   return replays_->out(fed, place, &why);
 }
 
 // How tokens were cut into calls matters to an engine that works chunk by chunk alone.
-uint64_t Truth::key_of(const std::vector<Fed>& fed, size_t place) const {
+uint64_t CallTruth::key_of(const std::vector<Fed>& fed, size_t place) const {
   uint64_t key = fed[place].history;
   if (lab_.contract().recurrence == Recurrence::token_loop) return key;
   for (size_t at = place; at > 0; at = fed[at].before) key = mix64(key ^ fed[at].call);
   return key;
 }
 
-bool Truth::work_out(const std::vector<Fed>& fed, size_t place) {
+bool CallTruth::work_out(const std::vector<Fed>& fed, size_t place) {
   const WeightsUsed& weights = fed[place].weights;
   if (!numbers_ || !are_plain(weights, bare_)) return false;
   std::vector<size_t> places;
@@ -100,7 +100,7 @@ bool Truth::work_out(const std::vector<Fed>& fed, size_t place) {
   return true;
 }
 
-const TokenExpectation* Truth::bounds(const std::vector<Fed>& fed, size_t place) {
+const TokenExpectation* CallTruth::bounds(const std::vector<Fed>& fed, size_t place) {
   if (place == 0) return &known_.try_emplace(0, zero_state(bare_.shape)).first->second;
   const uint64_t key = key_of(fed, place);
   const auto known = known_.find(key);
@@ -108,14 +108,14 @@ const TokenExpectation* Truth::bounds(const std::vector<Fed>& fed, size_t place)
   return work_out(fed, place) ? &known_.at(key) : nullptr;
 }
 
-bool Truth::allows(const std::vector<Fed>& fed, size_t place, Tensor tensor,
-                   std::span<const float> got) {
+bool CallTruth::allows(const std::vector<Fed>& fed, size_t place, Tensor tensor,
+                       std::span<const float> got) {
   const TokenExpectation* const want = bounds(fed, place);
   return want != nullptr && within("", got, want->at(tensor)).outcome == Outcome::holds;
 }
 
-bool Truth::steps_to(const std::vector<Fed>& fed, size_t place, Tensor tensor,
-                     std::span<const float> got) {
+bool CallTruth::steps_to(const std::vector<Fed>& fed, size_t place, Tensor tensor,
+                         std::span<const float> got) {
   const LayerBits* const want = stepped(fed, place);
   return want != nullptr && equal_bits(got, want->at(tensor));
 }

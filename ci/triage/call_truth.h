@@ -12,10 +12,10 @@
 
 namespace gdn {
 
-class Truth {
+class CallTruth {
  public:
   // Of the case its calls do not matter; the lab outlives it.
-  Truth(const Lab& lab, const Case& bare);
+  CallTruth(const Lab& lab, const Case& bare);
 
   // No engine of its own is open beside the next one that is; what it gave by steps is gone.
   void close() { replays_.emplace(lab_, bare_, Replays::Feeding::steps); }

@@ -23,7 +23,7 @@ std::string blamed(const Scene& scene, bool is_explained) {
   return std::string(name_of(first));
 }
 
-CallFinding finding_of(const Trace& trace, const Departure& at, const Lab& lab, Truth& truth) {
+CallFinding finding_of(const Trace& trace, const Departure& at, const Lab& lab, CallTruth& truth) {
   const Scene scene(trace, at, lab, truth);
   CallFinding found;
   found.call = at.call;
@@ -61,7 +61,7 @@ bool names_a_bug(const CallFinding& found) {
   });
 }
 
-std::optional<CallFinding> finding_in(const Story& story, const Lab& lab, Truth& truth) {
+std::optional<CallFinding> finding_in(const Story& story, const Lab& lab, CallTruth& truth) {
   if (story.calls.empty()) return std::nullopt;
   truth.close();
   const Trace trace(story, lab);
@@ -97,24 +97,24 @@ Case roomy(const Case& c) {
 std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab) {
   const bool has_calls = c.subject == Subject::layer && (!c.calls.empty() || c.tokens > 0);
   if (!has_calls || !lab.why_not(c).empty()) return std::nullopt;
-  Truth truth(lab, c);
+  CallTruth truth(lab, c);
   return finding_in(served_part(own_story(c), lab), lab, truth);
 }
 
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab) {
   if (c.subject != Subject::layer) return wrong_beside_layers(c, lab);
   if (!lab.why_not(c.with_calls({})).empty()) return std::nullopt;
-  Truth own_truth(lab, c);
+  CallTruth own_truth(lab, c);
   std::optional<CallFinding> found = finding_in(served_part(own_story(c), lab), lab, own_truth);
   if ((found && names_a_bug(*found)) || c.tokens < 1) return found;
   own_truth.close();
   const Case bare = roomy(c);
-  Truth truth(lab, bare);
+  CallTruth truth(lab, bare);
   for (const StoryMaker make : story_makers()) {
     const Story story = served_part(make(bare, lab), lab);
     // One of other weights has other numbers.
     const bool is_own = story.bare.weights == bare.weights;
-    std::optional<Truth> others;
+    std::optional<CallTruth> others;
     if (!is_own) others.emplace(lab, story.bare);
     std::optional<CallFinding> other = finding_in(story, lab, is_own ? truth : *others);
     // What no known bug explains is kept, and given up for what one does.

@@ -65,8 +65,8 @@ std::optional<CallFinding> wrong_layout(const Case& given, const Lab& lab) {
     if (verdict.outcome != Outcome::fails) continue;
     // The other layout must be right, or it is the rule that is wrong and not the layout.
     Case other = c;
-    other.dialect.state_layout = layout == Dialect::StateLayout::kv ? Dialect::StateLayout::vk
-                                                                    : Dialect::StateLayout::kv;
+    other.dialect.state_layout =
+        layout == Dialect::StateLayout::kv ? Dialect::StateLayout::vk : Dialect::StateLayout::kv;
     const Observation there = lab.run(other);
     if (!there.served().holds()) return std::nullopt;
     Verdict right = claim(true, "");

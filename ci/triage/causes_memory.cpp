@@ -21,18 +21,16 @@ const RegisteredCause twice{{.name = "release_told_twice",
                                return s.is(What::memory) && s.is(K::buffer_release) &&
                                       is_too_much(s);
                              }}};
-const RegisteredCause held{{.name = "memory_is_held_after_close",
-                            .sentence = "after close memory is held since this call",
-                            .is_it = [](const Scene& s) {
-                              return s.is(What::memory) && !is_too_much(s);
-                            },
-                            .is_symptom = true}};
-const RegisteredCause overdrawn{{.name = "memory_is_released_too_often",
-                                 .sentence = "more memory is released than is held",
-                                 .is_it = [](const Scene& s) {
-                                   return s.is(What::memory) && is_too_much(s);
-                                 },
-                                 .is_symptom = true}};
+const RegisteredCause held{
+    {.name = "memory_is_held_after_close",
+     .sentence = "after close memory is held since this call",
+     .is_it = [](const Scene& s) { return s.is(What::memory) && !is_too_much(s); },
+     .is_symptom = true}};
+const RegisteredCause overdrawn{
+    {.name = "memory_is_released_too_often",
+     .sentence = "more memory is released than is held",
+     .is_it = [](const Scene& s) { return s.is(What::memory) && is_too_much(s); },
+     .is_symptom = true}};
 
 }  // namespace
 }  // namespace gdn

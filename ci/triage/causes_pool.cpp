@@ -33,8 +33,8 @@ const RegisteredCause empty{{.name = "absent_pool_key_is_empty",
 bool put_served(const Scene& s) { return s.is(What::served) && s.is(K::pool_put); }
 
 bool is_off_the_tile(const Scene& s) {
-  return (put_served(s) || (s.is(What::served) && s.is(K::dequant))) &&
-         s.call.at(A::rows) != -1 && s.call.at(A::rows) % q4_tile_rows != 0;
+  return (put_served(s) || (s.is(What::served) && s.is(K::dequant))) && s.call.at(A::rows) != -1 &&
+         s.call.at(A::rows) % q4_tile_rows != 0;
 }
 const RegisteredCause rows_put{
     {.name = "odd_tile_rows_accepted",

@@ -25,10 +25,9 @@ const RegisteredCause no_words{
      .sentence = "this refusal comes without a reason in last_error, others have one",
      .is_it = [](const Scene& s) { return s.is(What::no_words) && !is_wordless(s); },
      .is_symptom = true}};
-const RegisteredCause old_words{
-    {.name = "words_of_an_earlier_refusal",
-     .sentence = "last_error gives the words of an earlier refusal",
-     .is_it = [](const Scene& s) { return s.is(What::same_words); }}};
+const RegisteredCause old_words{{.name = "words_of_an_earlier_refusal",
+                                 .sentence = "last_error gives the words of an earlier refusal",
+                                 .is_it = [](const Scene& s) { return s.is(What::same_words); }}};
 
 bool is_too_small_invalid(const Scene& s) {
   return s.is(What::other_status) && s.now.asked.status == GDN_TOO_SMALL &&
@@ -65,13 +64,14 @@ bool is_input_written(const Scene& s) {
 const RegisteredCause into_h{{.name = "writes_into_h",
                               .sentence = "the call writes into h, which it is given to read",
                               .is_it = is_input_written}};
-const RegisteredCause misconduct{
-    {.name = "writes_where_it_must_not",
-     .sentence = "the call writes outside what it is given to write",
-     .is_it = [](const Scene& s) {
-       return s.is(What::misconduct) && s.now.misconduct.find("wrote") != std::string::npos;
-     },
-     .is_symptom = true}};
+const RegisteredCause misconduct{{.name = "writes_where_it_must_not",
+                                  .sentence = "the call writes outside what it is given to write",
+                                  .is_it =
+                                      [](const Scene& s) {
+                                        return s.is(What::misconduct) &&
+                                               s.now.misconduct.find("wrote") != std::string::npos;
+                                      },
+                                  .is_symptom = true}};
 
 bool is_token_read(const Scene& s) {
   return s.is(What::served) && s.is(K::read) && s.call.at(A::capacity) == -1 &&
@@ -94,10 +94,9 @@ bool is_stale(const Scene& s) {
   if (fed == Scene::npos || got == s.now.seen.reads.end()) return false;
   return equal_bits(got->second, s.trace.calls[fed].tensors.at(s.layer()).at(tensor));
 }
-const RegisteredCause stale{
-    {.name = "stale_tensors_after_reset",
-     .sentence = "the tensors of a token that is gone can still be read",
-     .is_it = is_stale}};
+const RegisteredCause stale{{.name = "stale_tensors_after_reset",
+                             .sentence = "the tensors of a token that is gone can still be read",
+                             .is_it = is_stale}};
 
 bool is_load_without(const Scene& s) {
   return s.is(What::served) && s.is(K::load_layer_f32) && !s.call.omit.empty() &&
@@ -141,23 +140,22 @@ const RegisteredCause unready{{.name = "unloaded_layer_gives_zeros",
                                .sentence = "a layer without weights gives zeros, not an error",
                                .is_it = is_unready_served}};
 
-const RegisteredCause served{
-    {.name = "serves_what_it_should_refuse",
-     .sentence = "a wrong argument is served",
-     .is_it = [](const Scene& s) { return s.is(What::served); },
-     .is_symptom = true}};
-const RegisteredCause not_served{
-    {.name = "refuses_what_it_should_serve",
-     .sentence = "a right call is refused",
-     .is_it = [](const Scene& s) { return s.is(What::not_served); },
-     .is_symptom = true}};
-const RegisteredCause trace_left{
-    {.name = "refused_call_changes_state",
-     .sentence = "a refused call has changed a state",
-     .is_it = [](const Scene& s) {
-       return s.is(What::numbers) && !s.now.seen.ok() && !s.at.wrong.empty();
-     },
-     .is_symptom = true}};
+const RegisteredCause served{{.name = "serves_what_it_should_refuse",
+                              .sentence = "a wrong argument is served",
+                              .is_it = [](const Scene& s) { return s.is(What::served); },
+                              .is_symptom = true}};
+const RegisteredCause not_served{{.name = "refuses_what_it_should_serve",
+                                  .sentence = "a right call is refused",
+                                  .is_it = [](const Scene& s) { return s.is(What::not_served); },
+                                  .is_symptom = true}};
+const RegisteredCause trace_left{{.name = "refused_call_changes_state",
+                                  .sentence = "a refused call has changed a state",
+                                  .is_it =
+                                      [](const Scene& s) {
+                                        return s.is(What::numbers) && !s.now.seen.ok() &&
+                                               !s.at.wrong.empty();
+                                      },
+                                  .is_symptom = true}};
 
 }  // namespace
 }  // namespace gdn

@@ -19,14 +19,12 @@ bool keeps(const Scene& s, Tensor tensor) {
          std::all_of(s.at.wrong.begin(), s.at.wrong.end(),
                      [&](const auto& of) { return s.kept(of.first, tensor); });
 }
-const RegisteredCause history{
-    {.name = "rollback_keeps_history",
-     .sentence = "rollback restores S, HIST stays as it was",
-     .is_it = [](const Scene& s) { return keeps(s, Tensor::HIST); }}};
-const RegisteredCause state{
-    {.name = "rollback_keeps_state",
-     .sentence = "rollback restores HIST, S stays as it was",
-     .is_it = [](const Scene& s) { return keeps(s, Tensor::S); }}};
+const RegisteredCause history{{.name = "rollback_keeps_history",
+                               .sentence = "rollback restores S, HIST stays as it was",
+                               .is_it = [](const Scene& s) { return keeps(s, Tensor::HIST); }}};
+const RegisteredCause state{{.name = "rollback_keeps_state",
+                             .sentence = "rollback restores HIST, S stays as it was",
+                             .is_it = [](const Scene& s) { return keeps(s, Tensor::S); }}};
 
 // The call that took the snapshot which this rollback names; npos: none.
 size_t taken_at(const Scene& s) {
@@ -87,9 +85,8 @@ bool outlives(const Scene& s, K kind) {
 bool is_anothers(const Scene& s) {
   const size_t dropped = dropped_at(s);
   if (dropped == Scene::npos || as_taken(s, taken_at(s))) return false;
-  const size_t later = s.last([&](const CallSeen& c) {
-    return c.asked.call.kind == K::snapshot && c.seen.ok();
-  });
+  const size_t later =
+      s.last([&](const CallSeen& c) { return c.asked.call.kind == K::snapshot && c.seen.ok(); });
   return later != Scene::npos && later > dropped;
 }
 const RegisteredCause later{
@@ -106,10 +103,9 @@ const RegisteredCause imported{
     {.name = "import_keeps_snapshots",
      .sentence = "the snapshots of a layer outlive an import",
      .is_it = [](const Scene& s) { return outlives(s, K::state_import); }}};
-const RegisteredCause after_reset{
-    {.name = "reset_keeps_snapshots",
-     .sentence = "the snapshots of a layer outlive its reset",
-     .is_it = [](const Scene& s) { return outlives(s, K::reset); }}};
+const RegisteredCause after_reset{{.name = "reset_keeps_snapshots",
+                                   .sentence = "the snapshots of a layer outlive its reset",
+                                   .is_it = [](const Scene& s) { return outlives(s, K::reset); }}};
 const RegisteredCause after_unload{
     {.name = "unload_keeps_snapshots",
      .sentence = "the snapshots of a layer outlive its unload",
@@ -152,9 +148,8 @@ const RegisteredCause failed{
      .is_it = is_dropped_by_failure}};
 
 bool is_dropped_by_unload(const Scene& s) {
-  const size_t unloaded = s.last([](const CallSeen& c) {
-    return c.asked.call.kind == K::unload_layer && c.seen.ok();
-  });
+  const size_t unloaded =
+      s.last([](const CallSeen& c) { return c.asked.call.kind == K::unload_layer && c.seen.ok(); });
   if (!is_missing(s) || unloaded == Scene::npos || unloaded < taken_at(s)) return false;
   const std::vector<CallObserved> seen = s.tried({s.call});
   return !seen.empty() && !seen[0].ok();

@@ -43,9 +43,8 @@ const RegisteredCause import_state{
 bool is_reset_everywhere(const Scene& s) {
   if (!numbers(s) || !s.is(K::reset) || s.at.wrong.empty()) return false;
   return std::all_of(s.at.wrong.begin(), s.at.wrong.end(), [&](const auto& of) {
-    return s.is_other(of.first) && std::all_of(of.second.begin(), of.second.end(), [&](Tensor t) {
-             return s.zeroed(of.first, t);
-           });
+    return s.is_other(of.first) && std::all_of(of.second.begin(), of.second.end(),
+                                               [&](Tensor t) { return s.zeroed(of.first, t); });
   });
 }
 const RegisteredCause every_layer{{.name = "reset_clears_every_layer",

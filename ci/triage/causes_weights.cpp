@@ -19,8 +19,7 @@ const LayerLife* layer_before(const Scene& s, int64_t layer) {
 
 int64_t key_of(const Call& bind, size_t matrix) {
   const int64_t given = bind.at(keys[matrix]);
-  return given >= 0 ? given
-                    : LifeModel::own_key(bind.at(A::layer), static_cast<int64_t>(matrix));
+  return given >= 0 ? given : LifeModel::own_key(bind.at(A::layer), static_cast<int64_t>(matrix));
 }
 
 bool lacks_a_key(const Scene& s) {
@@ -132,11 +131,10 @@ bool is_binding_replaced(const Scene& s) {
   return s.is(What::not_served) && s.feeds() && s.now.seen.status == GDN_NOT_LOADED &&
          layer != nullptr && layer->bound && last_refused(s, K::load_layer_f32) != Scene::npos;
 }
-const RegisteredCause unbound{
-    {.name = "refused_load_drops_binding",
-     .sentence = "after a refused load the layer has no binding",
-     .is_it = is_binding_replaced,
-     .explains = {"refused_load_replaces_weights"}}};
+const RegisteredCause unbound{{.name = "refused_load_drops_binding",
+                               .sentence = "after a refused load the layer has no binding",
+                               .is_it = is_binding_replaced,
+                               .explains = {"refused_load_replaces_weights"}}};
 
 bool is_loaded_by_failure(const Scene& s) {
   return s.is(What::not_served) && s.is(K::load_layer_f32) &&
@@ -147,9 +145,7 @@ const RegisteredCause failed{{.name = "failed_load_leaves_layer_loaded",
                               .sentence = "a load whose allocation failed has loaded the layer",
                               .is_it = is_loaded_by_failure}};
 
-bool is_allocated_first(const Scene& s) {
-  return s.is(What::allocated) && s.is(K::load_layer_f32);
-}
+bool is_allocated_first(const Scene& s) { return s.is(What::allocated) && s.is(K::load_layer_f32); }
 const RegisteredCause allocates{
     {.name = "refused_load_allocates",
      .sentence = "a load asks for memory before it finds that the layer is loaded",
@@ -161,19 +157,16 @@ bool is_stale_binding(const Scene& s) {
   if (!s.is(What::served) || !s.feeds() || s.is(K::forward) || layer == nullptr) return false;
   if (!layer->loaded || layer->ready()) return false;
   const size_t bound = s.last([&](const CallSeen& c) {
-    return c.asked.call.kind == K::bind_q4 && c.seen.ok() &&
-           c.asked.call.at(A::layer) == s.layer();
+    return c.asked.call.kind == K::bind_q4 && c.seen.ok() && c.asked.call.at(A::layer) == s.layer();
   });
   const size_t rebuilt = s.last([&](const CallSeen& c) {
-    return (c.asked.call.kind == K::pool_init || c.asked.call.kind == K::pool_clear) &&
-           c.seen.ok();
+    return (c.asked.call.kind == K::pool_init || c.asked.call.kind == K::pool_clear) && c.seen.ok();
   });
   return bound != Scene::npos && rebuilt != Scene::npos && rebuilt > bound;
 }
-const RegisteredCause stale{
-    {.name = "stale_binding_after_pool_rebuild",
-     .sentence = "a layer whose pool was made anew is fed by its old keys",
-     .is_it = is_stale_binding}};
+const RegisteredCause stale{{.name = "stale_binding_after_pool_rebuild",
+                             .sentence = "a layer whose pool was made anew is fed by its old keys",
+                             .is_it = is_stale_binding}};
 
 }  // namespace
 }  // namespace gdn

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-
 namespace gdn {
 namespace {
 
@@ -24,8 +23,8 @@ TokenBalls token_balls(const Evidence& at, const OperatorRun& run, int64_t token
   const auto of = [&](const char* name) { return of_token(at, name, token, tokens); };
   TokenBalls in{of("q"), of("k"), of("v"), of("g"), of("gk"), of("beta")};
   if (!run.is_recurrent) return in;
-  NormedQk normed = qk_norm(bounded_from(in.q), bounded_from(in.k), run.shape, run.dialect,
-                            run.contract);
+  NormedQk normed =
+      qk_norm(bounded_from(in.q), bounded_from(in.k), run.shape, run.dialect, run.contract);
   in.q = balls_of(carried(std::move(normed.q)));
   in.k = balls_of(carried(std::move(normed.k)));
   return in;
@@ -169,8 +168,9 @@ std::vector<Ball> DeltaHead::state_after() const {
 
 FaultForm by_head(std::string name, std::string sentence, HeadRule rule,
                   std::vector<std::string> explains, double choices) {
-  const auto expect = [rule = std::move(rule)](const Evidence& at, const OperatorRun& run)
-      -> std::optional<FaultyArrays> {
+  const auto expect = [rule = std::move(rule)](
+                          const Evidence& at,
+                          const OperatorRun& run) -> std::optional<FaultyArrays> {
     const bool is_whole = at.gave.contains("S") && at.gave.contains("o") &&
                           at.right.contains("S") && at.right.contains("o");
     if (!is_whole) return std::nullopt;
@@ -180,8 +180,8 @@ FaultForm by_head(std::string name, std::string sentence, HeadRule rule,
     if (run.is_recurrent) return faulty_sequence(at, run, rule);
     return faulty_heads(at, run, rule);
   };
-  return {std::move(name), std::move(sentence), Operator::delta_rule, expect, std::move(explains),
-          choices};
+  return {std::move(name), std::move(sentence), Operator::delta_rule,
+          expect,          std::move(explains), choices};
 }
 
 }  // namespace gdn

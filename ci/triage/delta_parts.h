@@ -13,10 +13,10 @@ namespace gdn {
 
 struct DeltaHead {
   size_t kd = 0, vd = 0;
-  std::vector<Ball> S;         // before the token, [kd][vd]
-  std::vector<Ball> S_given;   // after it, as the engine gave it; in a sequence, as it must be
-  std::vector<Ball> decay;     // [kd]
-  std::vector<Ball> k, q, v;   // [kd], [kd], [vd]
+  std::vector<Ball> S;        // before the token, [kd][vd]
+  std::vector<Ball> S_given;  // after it, as the engine gave it; in a sequence, as it must be
+  std::vector<Ball> decay;    // [kd]
+  std::vector<Ball> k, q, v;  // [kd], [kd], [vd]
   Ball beta;
   int64_t head = 0;
 

@@ -31,7 +31,7 @@ Departure departure(What what, size_t call, std::string detail) {
 
 class Judged {
  public:
-  Judged(const Trace& trace, const Lab& lab, Truth& truth)
+  Judged(const Trace& trace, const Lab& lab, CallTruth& truth)
       : trace_(trace), lab_(lab), truth_(truth) {}
 
   std::optional<Departure> first();
@@ -55,7 +55,7 @@ class Judged {
 
   const Trace& trace_;
   const Lab& lab_;
-  Truth& truth_;
+  CallTruth& truth_;
   std::map<size_t, std::pair<size_t, size_t>> first_seen_;  // places: call and layer
   std::map<int64_t, std::vector<int>> buffers_;             // known bytes; -1: nobody wrote it
 };
@@ -317,8 +317,7 @@ std::optional<Departure> Judged::first() {
     const CallSeen& now = trace_.calls[call];
     const gdn_status status_now = now.seen.status;
     // A call that it does not serve is no fault, but what follows is not of this story.
-    if (status_now == GDN_UNSUPPORTED && now.asked.status != GDN_UNSUPPORTED &&
-        !now.life.refused) {
+    if (status_now == GDN_UNSUPPORTED && now.asked.status != GDN_UNSUPPORTED && !now.life.refused) {
       return manner;
     }
     if (auto at = status(call)) {
@@ -336,10 +335,10 @@ std::optional<Departure> Judged::first() {
     if (auto at = numbers(call)) return at;
     if (now.unstable) {
       const auto& [layer, tensor] = *now.unstable;
-      Departure at = departure(What::unstable, call,
-                               where(trace_, call) + ": " + std::string(name_of(tensor)) +
-                                   " of layer " + std::to_string(layer) +
-                                   ": read twice, got other bits the second time");
+      Departure at =
+          departure(What::unstable, call,
+                    where(trace_, call) + ": " + std::string(name_of(tensor)) + " of layer " +
+                        std::to_string(layer) + ": read twice, got other bits the second time");
       at.wrong[layer].insert(tensor);
       return at;
     }
@@ -357,10 +356,9 @@ std::optional<Departure> memory_of(const Trace& trace, const Lab& lab) {
   for (size_t count = 1; count <= trace.story.calls.size(); ++count) {
     const Observation closed = closed_after(trace.story, lab, count);
     if (!is_wrong(closed)) continue;
-    const std::string what =
-        closed.released_too_much
-            ? "it released what it did not hold"
-            : std::to_string(closed.held_after_close) + " allocations are held after close";
+    const std::string what = closed.released_too_much ? "it released what it did not hold"
+                                                      : std::to_string(closed.held_after_close) +
+                                                            " allocations are held after close";
     return departure(What::memory, count - 1, where(trace, count - 1) + ": " + what);
   }
   return std::nullopt;
@@ -373,7 +371,7 @@ bool is_manner(Departure::What what) {
          what == What::allocated;
 }
 
-std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, Truth& truth) {
+std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, CallTruth& truth) {
   if (!trace.was_run()) return std::nullopt;
   if (auto at = Judged(trace, lab, truth).first()) return at;
   return memory_of(trace, lab);

@@ -43,6 +43,6 @@ struct Departure {
 bool is_manner(Departure::What what);
 
 // The first one; a later one where that is a manner alone.
-std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, Truth& truth);
+std::optional<Departure> first_departure(const Trace& trace, const Lab& lab, CallTruth& truth);
 
 }  // namespace gdn

@@ -27,7 +27,7 @@ Finding not_back(const Question& question, std::string how) {
 
 // A case that crashes an invariant's check is made small like any other; of one that hangs each try
 // would take as long as it.
-void make_crash_small(const Asked& asked, Finding& finding) {
+void make_crash_small(const CaseAsked& asked, Finding& finding) {
   if (asked.question.invariant == nullptr) return;
   Judging judging;
   judging.engines = {asked.engine};
@@ -43,7 +43,7 @@ void make_crash_small(const Asked& asked, Finding& finding) {
 
 }  // namespace
 
-std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnosing& how) {
+std::vector<Finding> diagnose_all(const std::vector<CaseAsked>& asked, const Diagnosing& how) {
   std::vector<Finding> findings(asked.size());
   std::vector<bool> has_crashed(asked.size());
   Work work;
@@ -53,23 +53,23 @@ std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnos
     channel.begin(0);
     const Lab lab(asked[task].engine);
     const Finding finding = diagnose(asked[task].question, lab);
-    channel.put(json_of(finding).dump(-1, ' ', false,
-                                      nlohmann::ordered_json::error_handler_t::replace));
+    channel.put(
+        json_of(finding).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   };
   work.result = [&](size_t task, size_t, std::string_view bytes) {
     findings[task] = finding_of(nlohmann::ordered_json::parse(bytes));
   };
   work.crashed = [&](size_t task, size_t, const std::string& ended) {
-    findings[task] = not_back(
-        asked[task].question, fmt::format("{}: the engine crashed or ended the process", ended));
+    findings[task] = not_back(asked[task].question,
+                              fmt::format("{}: the engine crashed or ended the process", ended));
     has_crashed[task] = true;
   };
   work.step_seconds_max = how.seconds_max;
   work.hung = [&](size_t task, size_t) {
-    findings[task] = not_back(
-        asked[task].question,
-        fmt::format("the engine hangs: nothing came of it in {} s of processor time",
-                    how.seconds_max));
+    findings[task] =
+        not_back(asked[task].question,
+                 fmt::format("the engine hangs: nothing came of it in {} s of processor time",
+                             how.seconds_max));
   };
   work.done = [](size_t) {};
   work.stop = [](size_t) { return asked_to_end(); };

@@ -9,7 +9,7 @@
 
 namespace gdn {
 
-struct Asked {
+struct CaseAsked {
   Question question;
   EngineSource engine;
 };
@@ -22,6 +22,6 @@ struct Diagnosing {
 
 // A finding for each, in their order. An engine that ends its process, or has to be ended, is the
 // finding: op "host", an engine error, and how it ended.
-std::vector<Finding> diagnose_all(const std::vector<Asked>& asked, const Diagnosing& how);
+std::vector<Finding> diagnose_all(const std::vector<CaseAsked>& asked, const Diagnosing& how);
 
 }  // namespace gdn

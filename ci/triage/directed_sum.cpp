@@ -9,13 +9,15 @@
 #include <bit>
 #include <cmath>
 
+#include "reference/formats.h"
+
 namespace gdn {
 namespace {
 
 // The exact number is value + rest, |rest| below the last bit of value.
 float rounded(double value, double rest, Direction direction) {
   const float nearest = static_cast<float>(value);
-  if (!std::isfinite(nearest) || direction == Direction::nearest_of_22_bits) return nearest;
+  if (!std::isfinite(nearest) || direction >= Direction::nearest_of_22_bits) return nearest;
   const double off = value - static_cast<double>(nearest) + rest;  // exact minus nearest
   if (off == 0) return nearest;
   const bool is_positive = value > 0 || (value == 0 && rest > 0);
@@ -59,6 +61,7 @@ std::optional<std::vector<float>> directed_product(const Matrix& w, const std::v
     for (size_t c = 0; c < row.size(); ++c) {
       total = sum(total, product(row[c], x[c], direction), direction);
       if (direction == Direction::nearest_of_22_bits) total = in_22_bits(total);
+      if (direction == Direction::nearest_bf16) total = bf16_decode(bf16_encode(total));
     }
     y.push_back(total);
   }

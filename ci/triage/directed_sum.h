@@ -9,8 +9,8 @@
 
 namespace gdn {
 
-// To 22 bits, each sum is rounded to float32 and then again.
-enum class Direction : unsigned char { down, up, zero, nearest_of_22_bits };
+// To 22 bits or bf16, each sum is rounded to float32 and then again.
+enum class Direction : unsigned char { down, up, zero, nearest_of_22_bits, nearest_bf16 };
 
 // Nothing unless the contract's order is one serial sum, not fused, of float32 activations.
 std::optional<std::vector<float>> directed_product(const Matrix& w, const std::vector<float>& x,

@@ -31,6 +31,9 @@ struct FaultForm {
 // A number of float32 that is taken from what was given.
 inline constexpr double fitted_number = 0x1p24;
 
+// An edge that lies somewhere between two of the numbers given: round ones are few.
+inline constexpr double fitted_edge = 64;
+
 // A formula that is possible and that no report of a fault speaks of: it stands behind those that
 // explain as much.
 inline constexpr double rarely_made = 16;

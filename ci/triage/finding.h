@@ -21,7 +21,7 @@ struct CallFinding {
   std::string op;      // "host", or the operator that the call's path gets wrong
   std::string tensor;  // empty where the status, the words or memory is wrong
   int64_t layer = 0;
-  Verdict verdict;                // in `detail` what, where, expected, got
+  Verdict verdict;                     // in `detail` what, where, expected, got
   std::vector<std::string> causes;     // names, as mutants are named; best first
   std::vector<std::string> sentences;  // of each
   // What shows it: the case, or one with other calls; `call` is an index into these.

@@ -67,11 +67,10 @@ Explanation explanation_of(const ordered_json& json) {
 }
 
 ordered_json json_of(const CallFinding& call) {
-  return {{"call", call.call},      {"kind", name_of(call.kind)},
-          {"op", call.op},          {"tensor", call.tensor},
-          {"layer", call.layer},    {"verdict", json_of(call.verdict)},
-          {"causes", call.causes},  {"sentences", call.sentences},
-          {"setting", call.setting}};
+  return {
+      {"call", call.call},     {"kind", name_of(call.kind)},  {"op", call.op},
+      {"tensor", call.tensor}, {"layer", call.layer},         {"verdict", json_of(call.verdict)},
+      {"causes", call.causes}, {"sentences", call.sentences}, {"setting", call.setting}};
 }
 
 CallFinding call_of(const ordered_json& json) {

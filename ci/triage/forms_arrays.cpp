@@ -19,22 +19,21 @@ struct Given {
   const char* matrix = "";  // of in_proj
 };
 constexpr const char* sums = "sums_of_products";
-constexpr Given all_given[] = {
-    {Operator::in_proj, "y", "qkv", sums, "qkv"},
-    {Operator::in_proj, "y", "z", sums, "z"},
-    {Operator::in_proj, "y", "b", sums, "b"},
-    {Operator::in_proj, "y", "a", sums, "a"},
-    {Operator::gates, "beta", "beta", "beta"},
-    {Operator::gates, "g", "g", "log_decay"},
-    {Operator::conv, "y", "conv", "conv_output"},
-    {Operator::conv, "hist", "history", "conv_history"},
-    {Operator::conv, "v", "v", "values"},
-    {Operator::qk_norm, "q", "q", "query"},
-    {Operator::qk_norm, "k", "k", "keys"},
-    {Operator::delta_rule, "o", "o", "recurrence_output"},
-    {Operator::gated_norm, "y", "onorm", "normed_output"},
-    {Operator::out_proj, "y", "out", sums},
-    {Operator::dequant, "out", "weights", "decoded_weights"}};
+constexpr Given all_given[] = {{Operator::in_proj, "y", "qkv", sums, "qkv"},
+                               {Operator::in_proj, "y", "z", sums, "z"},
+                               {Operator::in_proj, "y", "b", sums, "b"},
+                               {Operator::in_proj, "y", "a", sums, "a"},
+                               {Operator::gates, "beta", "beta", "beta"},
+                               {Operator::gates, "g", "g", "log_decay"},
+                               {Operator::conv, "y", "conv", "conv_output"},
+                               {Operator::conv, "hist", "history", "conv_history"},
+                               {Operator::conv, "v", "v", "values"},
+                               {Operator::qk_norm, "q", "q", "query"},
+                               {Operator::qk_norm, "k", "k", "keys"},
+                               {Operator::delta_rule, "o", "o", "recurrence_output"},
+                               {Operator::gated_norm, "y", "onorm", "normed_output"},
+                               {Operator::out_proj, "y", "out", sums},
+                               {Operator::dequant, "out", "weights", "decoded_weights"}};
 
 using Change = std::function<std::optional<Bounded>(const Bounded& right, const Evidence& at,
                                                     const OperatorRun& run, const char* array)>;
@@ -100,6 +99,28 @@ std::optional<Bounded> with_constant(const Bounded& right, const OperatorRun& ru
   return bounded_from(balls);
 }
 
+// Zero up to the largest number that is 0 and should not be; what is smaller is 0 as well.
+std::optional<Bounded> small_as_zero(const Bounded& right, const OperatorRun& run,
+                                     const char* array) {
+  double edge = 0;
+  for (const Evidence& at : run.tokens) {
+    const auto want = at.right.find(array);
+    const auto gave = at.gave.find(array);
+    if (want == at.right.end() || gave == at.gave.end()) continue;
+    for (size_t i = 0; i < gave->second.size(); ++i) {
+      const double size = std::abs(want->second.value[i]);
+      if (gave->second[i] == 0 && size > want->second.bound_of(i)) edge = std::max(edge, size);
+    }
+  }
+  if (edge == 0) return std::nullopt;
+  // Where nothing is left it is an output that is zero as well, which is the likelier.
+  std::vector<Ball> balls = balls_of(right);
+  for (Ball& ball : balls) {
+    if (std::abs(ball.value) <= edge) ball = Ball{};
+  }
+  return bounded_from(balls);
+}
+
 std::optional<Bounded> of_token_before(const Evidence& at, const OperatorRun& run,
                                        const char* array) {
   const Evidence* const before = token_before(at, run);
@@ -117,17 +138,29 @@ void add_all(std::vector<RegisteredForm>& forms, const Given& given) {
         },
         1, {std::string(given.mutants) + "_rounded_to_" + as});
   }
-  add(forms, given, tensor + "_subnormals_flushed", "subnormal numbers of " + tensor +
-      " are flushed to 0", each_ball(flushed), 1, {"subnormal_outputs_flushed"});
+  add(forms, given, tensor + "_subnormals_flushed",
+      "subnormal numbers of " + tensor + " are flushed to 0", each_ball(flushed), 1,
+      {"subnormal_outputs_flushed"});
   add(forms, given, tensor + "_negated", tensor + " has the other sign",
       each_ball([](const Ball& x) { return -x; }));
   add(forms, given, tensor + "_zero", tensor + " is zero",
-      each_ball([](const Ball&) { return Ball{}; }));
+      each_ball([](const Ball&) { return Ball{}; }), rarely_made);
+  add(
+      forms, given, tensor + "_small_taken_as_zero",
+      "numbers of " + tensor + " below an edge are taken as 0",
+      [](const Bounded& right, const Evidence&, const OperatorRun& run, const char* array) {
+        return small_as_zero(right, run, array);
+      },
+      fitted_edge,
+      given.op != Operator::gates ? std::vector<std::string>{}
+      : tensor == "g"             ? std::vector<std::string>{"slow_decay_taken_as_none"}
+                                  : std::vector<std::string>{"small_beta_taken_as_zero"});
   add(forms, given, tensor + "_of_the_token_before", tensor + " is that of the token before",
       [](const Bounded&, const Evidence& at, const OperatorRun& run, const char* array) {
         return of_token_before(at, run, array);
       });
-  add(forms, given, tensor + "_with_a_constant_added",
+  add(
+      forms, given, tensor + "_with_a_constant_added",
       "one constant is added to each number of " + tensor,
       [](const Bounded& right, const Evidence&, const OperatorRun& run, const char* array) {
         return with_constant(right, run, array);
@@ -143,7 +176,8 @@ void add_all(std::vector<RegisteredForm>& forms, const Given& given) {
 void add_beyond(std::vector<RegisteredForm>& forms, const Given& given) {
   constexpr size_t reaches[] = {1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
   for (const size_t reach : reaches) {
-    add(forms, given, std::string(given.tensor) + "_zero_beyond_" + std::to_string(reach),
+    add(
+        forms, given, std::string(given.tensor) + "_zero_beyond_" + std::to_string(reach),
         std::string(given.tensor) + " is zero beyond its first " + std::to_string(reach) +
             " numbers",
         [reach](const Bounded& right, const Evidence&, const OperatorRun&,

@@ -28,8 +28,8 @@ FaultForm output(std::string name, std::string sentence,
     FaultyArrays all = right_of(other, run);
     return FaultyArrays{{"y", std::move(all.at("y"))}};
   };
-  return {std::move(name), std::move(sentence), Operator::conv, expect, std::move(explains),
-          choices};
+  return {std::move(name), std::move(sentence), Operator::conv,
+          expect,          std::move(explains), choices};
 }
 
 bool flip_taps(Evidence& at, const Window& of) {
@@ -126,6 +126,52 @@ const RegisteredForm outputs[] = {
              return of.channels > 1;
            })};
 
+// Kernels for a number of taps: what comes after them is left out.
+std::vector<RegisteredForm> short_kernels() {
+  std::vector<RegisteredForm> forms;
+  constexpr size_t reaches[] = {2, 3, 4, 8, 16};
+  const char* const names[] = {"two", "three", "four", "eight", "sixteen"};
+  for (size_t i = 0; i < std::size(reaches); ++i) {
+    const std::string count = names[i];
+    forms.emplace_back(output(
+        "conv_of_the_first_" + count + "_taps", "taps beyond the first " + count + " are left out",
+        [reach = reaches[i]](Evidence& at, const Window& of) {
+          std::vector<float>& w = at.fed["weight"];
+          for (size_t j = 0; j < w.size(); ++j) {
+            if (j % of.taps >= reach) w[j] = 0;
+          }
+          return of.taps > reach;
+        },
+        {}, std::size(reaches)));
+  }
+  return forms;
+}
+const std::vector<RegisteredForm> kernels = short_kernels();
+
+// Channel `to` takes the taps of `from`.
+void take_taps(Evidence& at, const Window& of, size_t to, size_t from) {
+  std::vector<float>& w = at.fed["weight"];
+  std::copy_n(w.begin() + static_cast<int64_t>(from * of.taps), of.taps,
+              w.begin() + static_cast<int64_t>(to * of.taps));
+}
+
+const RegisteredForm neighbours[] = {
+    output("conv_taps_of_the_neighbour", "the last channel takes the taps of the one before it",
+           [](Evidence& at, const Window& of) {
+             if (of.channels > 1) take_taps(at, of, of.channels - 1, of.channels - 2);
+             return of.channels > 1;
+           }),
+    output("conv_taps_of_the_next_channel", "each channel takes the taps of the next",
+           [](Evidence& at, const Window& of) {
+             for (size_t c = 0; c + 1 < of.channels; ++c) take_taps(at, of, c, c + 1);
+             return of.channels > 1;
+           }),
+    output("conv_taps_of_the_channel_before", "each channel takes the taps of the one before",
+           [](Evidence& at, const Window& of) {
+             for (size_t c = of.channels; c-- > 1;) take_taps(at, of, c, c - 1);
+             return of.channels > 1;
+           })};
+
 // The sum of the taps, by the book, and what becomes of it.
 FaultForm activation(std::string name, std::string sentence,
                      std::function<Ball(const Ball& sum, const Contract&)> rule) {
@@ -139,8 +185,7 @@ FaultForm activation(std::string name, std::string sentence,
       for (size_t j = 0; j < of.taps; ++j) {
         const bool newest = j + 1 == of.taps;
         taps[j] = exact_ball(w[c * of.taps + j]);
-        inputs[j] =
-            exact_ball(newest ? at.fed.at("x")[c] : at.fed.at("hist")[j * of.channels + c]);
+        inputs[j] = exact_ball(newest ? at.fed.at("x")[c] : at.fed.at("hist")[j * of.channels + c]);
       }
       y.push_back(rule(dot_of(taps, inputs), run.contract));
     }
@@ -155,15 +200,22 @@ const RegisteredForm activations[] = {
     activation("conv_with_sigmoid", "the conv's sum goes through sigmoid in place of silu",
                [](const Ball& sum, const Contract& c) { return sigmoid_of(sum, c); }),
     activation("conv_silu_twice", "the conv's sum goes through silu twice",
-               [](const Ball& sum, const Contract& c) { return silu_of(silu_of(sum, c), c); })};
+               [](const Ball& sum, const Contract& c) { return silu_of(silu_of(sum, c), c); }),
+    activation("conv_sum_rounded_to_bf16", "the conv's sum is rounded to bf16 before silu",
+               [](const Ball& sum, const Contract& c) {
+                 return silu_of(rounded_to(Format::bf16, sum), c);
+               }),
+    activation("conv_sum_rounded_to_f16", "the conv's sum is rounded to f16 before silu",
+               [](const Ball& sum, const Contract& c) {
+                 return silu_of(rounded_to(Format::f16, sum), c);
+               })};
 
 // Another history after the token; y is right.
 FaultForm history(std::string name, std::string sentence,
                   std::function<std::vector<float>(const Evidence& at, const Window& of)> after,
                   std::vector<std::string> explains = {}) {
   const auto expect = [after = std::move(after)](
-                          const Evidence& at,
-                          const OperatorRun&) -> std::optional<FaultyArrays> {
+                          const Evidence& at, const OperatorRun&) -> std::optional<FaultyArrays> {
     const Window of = window_of(at);
     if (of.taps < 2 || !at.gave.contains("hist")) return std::nullopt;
     return FaultyArrays{{"hist", exactly(after(at, of))}};
@@ -186,6 +238,14 @@ const RegisteredForm histories[] = {
             }),
     history("conv_history_not_advanced", "the history stays as it was",
             [](const Evidence& at, const Window&) { return at.fed.at("hist"); }),
+    history("newest_history_row_overwritten",
+            "the history is not shifted: the input replaces its newest row",
+            [](const Evidence& at, const Window& of) {
+              std::vector<float> after = at.fed.at("hist");
+              const std::vector<float>& x = at.fed.at("x");
+              std::copy(x.begin(), x.end(), after.end() - static_cast<int64_t>(of.channels));
+              return after;
+            }),
     history("conv_history_cleared", "the history is zero after the token",
             [](const Evidence& at, const Window&) {
               return std::vector<float>(at.fed.at("hist").size());

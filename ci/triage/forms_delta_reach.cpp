@@ -91,14 +91,11 @@ FaultForm narrow_state(Format format, bool last_head, bool reads_register) {
       },
       explains);
 }
-const RegisteredForm narrow[] = {narrow_state(Format::bf16, false, false),
-                                 narrow_state(Format::bf16, false, true),
-                                 narrow_state(Format::f16, false, false),
-                                 narrow_state(Format::f16, false, true),
-                                 narrow_state(Format::bf16, true, false),
-                                 narrow_state(Format::bf16, true, true),
-                                 narrow_state(Format::f16, true, false),
-                                 narrow_state(Format::f16, true, true)};
+const RegisteredForm narrow[] = {
+    narrow_state(Format::bf16, false, false), narrow_state(Format::bf16, false, true),
+    narrow_state(Format::f16, false, false),  narrow_state(Format::f16, false, true),
+    narrow_state(Format::bf16, true, false),  narrow_state(Format::bf16, true, true),
+    narrow_state(Format::f16, true, false),   narrow_state(Format::f16, true, true)};
 
 // What lies behind the reach of an index of 16 bits lands at the front; the output came before.
 std::optional<FaultyArrays> wrapped_state(const Evidence& at, const OperatorRun& run) {

@@ -55,9 +55,7 @@ const RegisteredForm inputs[] = {
     rule("channel_decays_ignored", "the decay of each key channel is left out",
          [](Evidence& at, OperatorRun&) { return at.fed.erase("gk") > 0; }),
     rule("head_decay_ignored_beside_channels", "of two decays that of the head is left out",
-         [](Evidence& at, OperatorRun&) {
-           return at.fed.contains("gk") && at.fed.erase("g") > 0;
-         }),
+         [](Evidence& at, OperatorRun&) { return at.fed.contains("gk") && at.fed.erase("g") > 0; }),
     rule("query_taken_as_keys", "q and k change places",
          [](Evidence& at, OperatorRun&) {
            std::swap(at.fed["q"], at.fed["k"]);
@@ -98,9 +96,7 @@ std::vector<RegisteredForm> rounded_inputs() {
       const std::string tensor = array == std::string("S") ? "state" : array;
       forms.emplace_back(
           rule(tensor + "_rounded_to_" + name, tensor + " is rounded to " + name + " when read",
-               each(array, [format](float x) {
-                 return static_cast<float>(round_to(format, x));
-               }),
+               each(array, [format](float x) { return static_cast<float>(round_to(format, x)); }),
                array == std::string("v") ? std::vector{"values_rounded_to_" + name}
                                          : std::vector<std::string>{}));
     }
@@ -138,6 +134,16 @@ const RegisteredForm orders[] = {
               const Balls by = h.read(taken, h.k);
               for (size_t j = 0; j < h.vd; ++j) moved.v[j] = h.v[j] - by[j];
               return state_only(h.written(t, h.k, moved.error(h.read(t, h.k))));
+            }),
+    by_head("decay_applied_to_the_update", "the state decays once more after the token is written",
+            // What was held decays once, what the token adds decays too; o came before that.
+            [](const DeltaHead& h, const OperatorRun&) {
+              const Balls kept = h.decayed(h.S), after = h.state_after();
+              Balls added = after;
+              for (size_t i = 0; i < added.size(); ++i) added[i] = after[i] - kept[i];
+              Balls S = h.decayed(added);
+              for (size_t i = 0; i < S.size(); ++i) S[i] = kept[i] + S[i];
+              return FaultyHead{S, h.read(after, h.q)};
             }),
     by_head("decay_applied_to_the_update", "the state decays after the token is written",
             [](const DeltaHead& h, const OperatorRun&) {
@@ -198,11 +204,12 @@ const RegisteredForm orders[] = {
             [](const DeltaHead& h, const OperatorRun& run) {
               return with_decay(h, [&](const Ball& a) { return exp_of(a, run.contract); });
             }),
-    by_head("decay_complemented", "the state decays by 1 - exp(g)",
-            [](const DeltaHead& h, const OperatorRun&) {
-              return with_decay(h, [](const Ball& a) { return exact_ball(1) - a; });
-            },
-            {}, rarely_made),
+    by_head(
+        "decay_complemented", "the state decays by 1 - exp(g)",
+        [](const DeltaHead& h, const OperatorRun&) {
+          return with_decay(h, [](const Ball& a) { return exact_ball(1) - a; });
+        },
+        {}, rarely_made),
     by_head("state_not_updated", "the state stays as it was",
             [](const DeltaHead& h, const OperatorRun&) { return state_only(h.S); }),
     by_head("state_saturates_at_one", "the state is clamped to [-1, 1]",

@@ -98,8 +98,7 @@ std::vector<DecodingFault> decoding_faults() {
        each_code(interleave)},
       {"nibbles_offset_twice", "8 is subtracted from nibbles that are two's complement already",
        each_code(offset_twice)},
-      {"nibbles_unsigned", "8 is not subtracted from the codes",
-       each_code([](Codes& code) {
+      {"nibbles_unsigned", "8 is not subtracted from the codes", each_code([](Codes& code) {
          for (int& c : code) c += 8;
        })},
       {"nibbles_taken_raw", "nibbles of a tile, which are two's complement, are read as unsigned",
@@ -110,9 +109,12 @@ std::vector<DecodingFault> decoding_faults() {
        each_code([](Codes& code) {
          for (int& c : code) ++c;
        })},
-      {"nibbles_negated", "nibbles have the other sign",
-       each_code([](Codes& code) {
+      {"nibbles_negated", "nibbles have the other sign", each_code([](Codes& code) {
          for (int& c : code) c = -c;
+       })},
+      {"fourth_code_of_a_row_repeated", "of each four bytes of codes the fourth repeats the third",
+       each_code([](Codes& code) {
+         for (size_t j = 3; j < 32; j += 4) code[j] = code[j - 1];
        })},
       {"f16_read_as_bf16", "f16 scales of 4-bit blocks are read as bf16",
        each_scale([](uint16_t bits) { return bf16_decode(bits); })},
@@ -124,8 +126,11 @@ std::vector<DecodingFault> decoding_faults() {
        each_scale([](uint16_t bits) { return subnormal_times(bits, 0.5); })},
       {"f16_subnormal_doubled", "subnormal scales of 4-bit blocks are read as twice themselves",
        each_scale([](uint16_t bits) { return subnormal_times(bits, 2); })},
-      {"f16_infinity_saturated", "infinite scales of 4-bit blocks are read as 65504",
-       bits_read_as(0x7C00, 0x7BFF), false, {"product_saturates_infinite_scale"}},
+      {"f16_infinity_saturated",
+       "infinite scales of 4-bit blocks are read as 65504",
+       bits_read_as(0x7C00, 0x7BFF),
+       false,
+       {"product_saturates_infinite_scale"}},
       {"f16_sign_ignored", "the sign of 4-bit blocks' scales is ignored",
        each_scale([](uint16_t bits) { return std::abs(f16_decode(bits)); })},
       {"tile_rows_swapped", "rows 1 and 2 of each tile are swapped", swap_tile_rows},
@@ -138,8 +143,7 @@ std::vector<DecodingFault> decoding_faults() {
       {"product_overflows_at_largest_scale", "a scale of 65504 is taken as infinity",
        bits_read_as(0x7BFF, 0x7C00), true},
       {"product_skips_nan_scale", "a block whose scale is the usual NaN is skipped",
-       each_scale([](uint16_t bits) { return bits == 0x7E00 ? 0.0 : f16_decode(bits); }),
-       true}};
+       each_scale([](uint16_t bits) { return bits == 0x7E00 ? 0.0 : f16_decode(bits); }), true}};
 }
 
 std::vector<RegisteredForm> all_forms() {

@@ -3,6 +3,7 @@
 
 #include "ci/triage/ball.h"
 #include "ci/triage/right_of.h"
+#include "reference/formats.h"
 
 namespace gdn {
 namespace {
@@ -53,11 +54,51 @@ const RegisteredForm norms[] = {
            return true;
          },
          {"missing_norm_weight_taken_as_ones"}),
-    norm("gate_negated", "the gate is silu(-z)",
-         [](Evidence& at, OperatorRun&) {
-           for (float& z : at.fed["z"]) z = -z;
-           return true;
-         })};
+    norm("gate_negated", "the gate is silu(-z)", [](Evidence& at, OperatorRun&) {
+      for (float& z : at.fed["z"]) z = -z;
+      return true;
+    })};
+
+// A constant of its own, whatever eps was given.
+std::vector<RegisteredForm> other_eps() {
+  std::vector<RegisteredForm> forms;
+  const std::pair<float, const char*> constants[] = {
+      {1e-3F, "1e_3"}, {1e-5F, "1e_5"}, {1e-6F, "1e_6"}, {1e-8F, "1e_8"}, {1e-12F, "1e_12"}};
+  for (const auto& [eps, name] : constants) {
+    forms.emplace_back(altered(
+        "eps_of_" + std::string(name), "the mean square has an eps of its own, not that given",
+        Operator::gated_norm,
+        [eps = eps](Evidence&, OperatorRun& run) {
+          const bool is_other = run.shape.rms_norm_eps != eps;
+          run.shape.rms_norm_eps = eps;
+          return is_other;
+        },
+        {}, std::size(constants)));
+  }
+  return forms;
+}
+const std::vector<RegisteredForm> constants = other_eps();
+
+std::vector<RegisteredForm> rounded_inputs() {
+  std::vector<RegisteredForm> forms;
+  for (const Format format : {Format::bf16, Format::f16}) {
+    const std::string as = format == Format::bf16 ? "bf16" : "f16";
+    const std::pair<const char*, const char*> inputs[] = {
+        {"z", "output_gate"}, {"o", "norm_input"}, {"weight", "norm_weight"}};
+    for (const auto& [array, what] : inputs) {
+      forms.emplace_back(norm(what + ("_rounded_to_" + as),
+                              std::string(array) + " is rounded to " + as + " when read",
+                              [array = array, format](Evidence& at, OperatorRun&) {
+                                for (float& x : at.fed[array]) {
+                                  x = static_cast<float>(round_to(format, x));
+                                }
+                                return true;
+                              }));
+    }
+  }
+  return forms;
+}
+const std::vector<RegisteredForm> rounded = rounded_inputs();
 
 // What is read back as o is what came of it.
 std::optional<FaultyArrays> in_place(const Evidence& at, const OperatorRun&) {
@@ -160,6 +201,28 @@ const RegisteredForm heads[] = {
               for (Ball& w : more.w) w = exact_ball(1) + w;
               return more.gated(h.root(h.o, h.o.size()));
             })};
+
+// The normalised output in 16 bits, or its gate, before they are multiplied.
+FaultForm narrow(Format format, bool normed) {
+  const std::string as = format == Format::bf16 ? "bf16" : "f16";
+  const std::string what = normed ? "norm" : "silu";
+  const std::string name = what + "_rounded_before_the_weight";
+  return by_head(format == Format::bf16 && normed ? name : name + "_to_" + as,
+                 (normed ? "o / root" : "silu(z)") + (" is rounded to " + as),
+                 [=](const NormHead& h) {
+                   const Ball root = h.root(h.o, h.o.size());
+                   std::vector<Ball> y;
+                   for (size_t j = 0; j < h.o.size(); ++j) {
+                     Ball ratio = h.o[j] / root, gate = silu_of(h.z[j], h.run.contract);
+                     Ball& held = normed ? ratio : gate;
+                     held = rounded_to(format, held);
+                     y.push_back(ratio * h.w[j] * gate);
+                   }
+                   return y;
+                 });
+}
+const RegisteredForm narrow_parts[] = {narrow(Format::bf16, true), narrow(Format::f16, true),
+                                       narrow(Format::bf16, false), narrow(Format::f16, false)};
 
 // Threads that square a value each, and nobody beyond.
 std::vector<RegisteredForm> short_norms() {

@@ -11,12 +11,13 @@ namespace {
 FaultForm other_input(std::string name, std::string sentence,
                       std::function<void(Evidence& at)> change, double choices = 1,
                       std::vector<std::string> explains = {}) {
-  return altered(std::move(name), std::move(sentence), Operator::gates,
-                 [change = std::move(change)](Evidence& at, OperatorRun&) {
-                   change(at);
-                   return true;
-                 },
-                 std::move(explains), choices);
+  return altered(
+      std::move(name), std::move(sentence), Operator::gates,
+      [change = std::move(change)](Evidence& at, OperatorRun&) {
+        change(at);
+        return true;
+      },
+      std::move(explains), choices);
 }
 
 void fill(std::vector<float>& x, float with) { std::fill(x.begin(), x.end(), with); }
@@ -24,10 +25,12 @@ void fill(std::vector<float>& x, float with) { std::fill(x.begin(), x.end(), wit
 const RegisteredForm inputs[] = {
     other_input("beta_from_a", "beta is computed from a and the decay from b",
                 [](Evidence& at) { std::swap(at.fed["a"], at.fed["b"]); }, 1, {"a_and_b_swapped"}),
-    other_input("beta_of_a_too", "beta is computed from a, as the decay is",
-                [](Evidence& at) { at.fed["b"] = at.fed["a"]; }, rarely_made),
-    other_input("decay_from_b", "the decay is computed from b, as beta is",
-                [](Evidence& at) { at.fed["a"] = at.fed["b"]; }, rarely_made),
+    other_input(
+        "beta_of_a_too", "beta is computed from a, as the decay is",
+        [](Evidence& at) { at.fed["b"] = at.fed["a"]; }, rarely_made),
+    other_input(
+        "decay_from_b", "the decay is computed from b, as beta is",
+        [](Evidence& at) { at.fed["a"] = at.fed["b"]; }, rarely_made),
     other_input("a_log_of_the_first_head", "every head takes the A_log of the first",
                 [](Evidence& at) { fill(at.fed["A_log"], at.fed["A_log"].front()); }),
     other_input("dt_bias_of_the_first_head", "every head takes the dt_bias of the first",
@@ -36,9 +39,9 @@ const RegisteredForm inputs[] = {
                 [](Evidence& at) { fill(at.fed["dt_bias"], 0); }),
     other_input("a_log_left_out", "A_log counts as 0",
                 [](Evidence& at) { fill(at.fed["A_log"], 0); }),
-    other_input("a_log_and_dt_bias_swapped", "A_log and dt_bias change places",
-                [](Evidence& at) { std::swap(at.fed["A_log"], at.fed["dt_bias"]); },
-                rarely_made),
+    other_input(
+        "a_log_and_dt_bias_swapped", "A_log and dt_bias change places",
+        [](Evidence& at) { std::swap(at.fed["A_log"], at.fed["dt_bias"]); }, rarely_made),
     other_input("dt_bias_subtracted", "dt_bias is subtracted",
                 [](Evidence& at) {
                   for (float& x : at.fed["dt_bias"]) x = -x;
@@ -69,9 +72,9 @@ FaultForm formula(std::string name, std::string sentence, const char* array, Gat
     std::vector<Ball> result;
     for (size_t i = 0; i < a.size(); ++i) {
       const Ball x = exact_ball(a[i]) + exact_ball(at.fed.at("dt_bias")[i]);
-      result.push_back(rule({exact_ball(a[i]), exact_ball(b[i]),
-                             exact_ball(at.fed.at("A_log")[i]), x},
-                            run.contract));
+      result.push_back(
+          rule({exact_ball(a[i]), exact_ball(b[i]), exact_ball(at.fed.at("A_log")[i]), x},
+               run.contract));
     }
     return FaultyArrays{{array, bounded_from(result)}};
   };
@@ -103,14 +106,16 @@ const RegisteredForm formulas[] = {
             [](const GateHead& h, const Contract&) { return h.b; }),
     formula("beta_sigmoid_twice", "beta is the sigmoid of a sigmoid", "beta",
             [](const GateHead& h, const Contract& c) { return sigmoid_of(sigmoid_of(h.b, c), c); }),
-    formula("beta_doubled", "beta is twice the sigmoid", "beta",
-            [](const GateHead& h, const Contract& c) {
-              const Ball beta = sigmoid_of(h.b, c);
-              return Ball{2 * beta.value, 2 * beta.bound};
-            },
-            rarely_made),
-    formula("beta_with_silu", "beta is silu(b) in place of sigmoid(b)", "beta",
-            [](const GateHead& h, const Contract& c) { return silu_of(h.b, c); }, rarely_made),
+    formula(
+        "beta_doubled", "beta is twice the sigmoid", "beta",
+        [](const GateHead& h, const Contract& c) {
+          const Ball beta = sigmoid_of(h.b, c);
+          return Ball{2 * beta.value, 2 * beta.bound};
+        },
+        rarely_made),
+    formula(
+        "beta_with_silu", "beta is silu(b) in place of sigmoid(b)", "beta",
+        [](const GateHead& h, const Contract& c) { return silu_of(h.b, c); }, rarely_made),
     formula("gate_overflow_gives_nan",
             "exp(A_log) and exp(x) are multiplied below -20, infinity times 0 or a lost digit", "g",
             [](const GateHead& h, const Contract& c) {
@@ -133,26 +138,22 @@ const RegisteredForm formulas[] = {
               return -(exp_of(h.A_log, c) * plain_softplus(h.x, c));
             }),
     formula("softplus_left_out", "g is -exp(A_log) x without softplus", "g",
-            [](const GateHead& h, const Contract& c) {
-              return -(exp_of(h.A_log, c) * h.x);
-            }),
-    formula("softplus_as_relu", "softplus is max(x, 0)", "g",
-            [](const GateHead& h, const Contract& c) {
-              const Ball x = h.x.value > 0 ? h.x : Ball{};
-              return -(exp_of(h.A_log, c) * x);
-            },
-            rarely_made),
-    formula("softplus_as_exp", "softplus is exp(x)", "g",
-            [](const GateHead& h, const Contract& c) {
-              return -(exp_of(h.A_log, c) * exp_of(h.x, c));
-            },
-            rarely_made),
+            [](const GateHead& h, const Contract& c) { return -(exp_of(h.A_log, c) * h.x); }),
+    formula(
+        "softplus_as_relu", "softplus is max(x, 0)", "g",
+        [](const GateHead& h, const Contract& c) {
+          const Ball x = h.x.value > 0 ? h.x : Ball{};
+          return -(exp_of(h.A_log, c) * x);
+        },
+        rarely_made),
+    formula(
+        "softplus_as_exp", "softplus is exp(x)", "g",
+        [](const GateHead& h, const Contract& c) { return -(exp_of(h.A_log, c) * exp_of(h.x, c)); },
+        rarely_made),
     formula("gate_negated", "g has the other sign: the state grows", "g",
             [](const GateHead& h, const Contract& c) { return -gate_of(h, c); }),
     formula("gate_exponentiated", "g is the decay exp(g) itself, not its logarithm", "g",
-            [](const GateHead& h, const Contract& c) {
-              return exp_of(gate_of(h, c), c);
-            }),
+            [](const GateHead& h, const Contract& c) { return exp_of(gate_of(h, c), c); }),
     formula("gate_in_base_two", "g is a logarithm to base 2", "g",
             [](const GateHead& h, const Contract& c) {
               const double per_nat = 1 / std::log(2.0);

@@ -18,9 +18,9 @@ using Expect = std::function<std::optional<FaultyArrays>(const Evidence&, const 
 
 // A form of both projections.
 void add(std::vector<RegisteredForm>& forms, const std::string& name, const std::string& sentence,
-         const Expect& expect, double choices = 1) {
+         const Expect& expect, double choices = 1, std::vector<std::string> explains = {}) {
   for (const Operator op : {Operator::in_proj, Operator::out_proj}) {
-    forms.emplace_back(FaultForm{name, sentence, op, expect, {}, choices});
+    forms.emplace_back(FaultForm{name, sentence, op, expect, explains, choices});
   }
 }
 
@@ -172,8 +172,7 @@ std::vector<RegisteredForm> all_forms() {
   add(forms, "last_column_left_out", "the last column is left out", columns_dropped(1));
   add(forms, "row_reads_neighbour", "the last block of a row is its neighbour's",
       with_weights(neighbours_last_block));
-  add(forms, "rows_swapped_in_pairs", "rows change places in pairs",
-      with_weights(rows_in_pairs));
+  add(forms, "rows_swapped_in_pairs", "rows change places in pairs", with_weights(rows_in_pairs));
   add(forms, "weights_transposed", "the weights are read as [cols][rows]",
       with_weights(transposed));
   add(forms, "offset_of_8_folded_with_magnitudes",
@@ -181,7 +180,7 @@ std::vector<RegisteredForm> all_forms() {
   for (const Format format : {Format::bf16, Format::f16}) {
     const std::string as = format == Format::bf16 ? "bf16" : "f16";
     add(forms, "weights_rounded_to_" + as, "the weights are rounded to " + as,
-        rounded_weights(format));
+        rounded_weights(format), 1, {"decoded_weights_rounded_to_" + as});
     add(forms, "activations_rounded_to_" + as, "the input is rounded to " + as, rounded_x(format));
   }
   const auto towards = [](Direction direction) {
@@ -195,6 +194,7 @@ std::vector<RegisteredForm> all_forms() {
       towards(Direction::up));
   add(forms, "sums_rounded_toward_zero", "every operation rounds towards zero",
       towards(Direction::zero));
+  add(forms, "sums_carried_in_bf16", "sums are kept in bf16", towards(Direction::nearest_bf16));
   add(forms, "sums_in_22_bits", "sums are kept in two bits less than float32 has",
       towards(Direction::nearest_of_22_bits));
   return forms;

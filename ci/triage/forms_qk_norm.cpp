@@ -71,16 +71,10 @@ const RegisteredForm norms[] = {
            at.fed["q"] = at.fed["k"];
            return true;
          }),
-    norm("k_from_q", "k is computed from q",
-         [](Evidence& at, OperatorRun&) {
-           at.fed["k"] = at.fed["q"];
-           return true;
-         }),
-    one_of("k", "keys_scaled_as_well", "k is scaled as q is",
-           [](Evidence& at, OperatorRun&) {
-             at.fed["q"] = at.fed["k"];
-             return true;
-           })};
+    norm("k_from_q", "k is computed from q", [](Evidence& at, OperatorRun&) {
+      at.fed["k"] = at.fed["q"];
+      return true;
+    })};
 
 // A head by the book.
 using HeadRule = std::function<std::vector<Ball>(const std::vector<Ball>& x, const OperatorRun&)>;
@@ -136,10 +130,47 @@ std::vector<Ball> divided(const std::vector<Ball>& x, const Ball& by) {
 
 Ball squares_of(const std::vector<Ball>& x) { return dot_of(x, x); }
 
+// 1 / root as an instruction of so many bits gives it, without the step that refines it.
+std::vector<RegisteredForm> coarse_roots() {
+  std::vector<RegisteredForm> forms;
+  constexpr int lengths[] = {8, 10, 11, 12, 16};
+  for (const int bits : lengths) {
+    const std::string count = std::to_string(bits);
+    FaultForm form =
+        by_head(bits == 11 ? "norm_by_a_coarse_root" : "norm_by_a_root_of_" + count + "_bits",
+                "the norm of q and k comes from a 1 / sqrt of " + count + " bits",
+                [bits](const std::vector<Ball>& x, const OperatorRun& run) {
+                  const double eps = run.shape.l2norm_eps;
+                  const bool of_mean = run.dialect.qk_norm == Dialect::QkNorm::mean_eps;
+                  const double added = of_mean ? eps * static_cast<double>(x.size()) : eps;
+                  const Ball root = sqrt_of(dot_of(x, x) + exact_ball(added), run.contract);
+                  const Ball coarse = cut_to(bits, exact_ball(1) / root);
+                  std::vector<Ball> result;
+                  for (const Ball& element : x) result.push_back(element * coarse);
+                  return result;
+                });
+    form.choices = std::size(lengths);
+    forms.emplace_back(std::move(form));
+  }
+  return forms;
+}
+const std::vector<RegisteredForm> coarse = coarse_roots();
+
 const RegisteredForm heads[] = {
-    by_head("q_scale_twice", "the scale of q is applied twice",
-            [](const auto& x, const OperatorRun& run) { return normed(x, run, x.size()); }, {"q"},
-            2),
+    by_head(
+        "q_scale_twice", "the scale of q is applied twice",
+        [](const auto& x, const OperatorRun& run) { return normed(x, run, x.size()); }, {"q"}, 2),
+    by_head(
+        "q_scale_before_the_norm", "q is scaled before its norm, which takes the scale out",
+        [](const auto& x, const OperatorRun& run) {
+          return normed(scaled(x, run, 1), run, x.size());
+        },
+        {"q"}, 0),
+    by_head("keys_scaled_as_well", "k is scaled as q is",
+            [](const auto& x, const OperatorRun& run) {
+              return scaled(normed(x, run, x.size()), run, 1);
+            },
+            {"k"}),
     by_head("l2_eps_outside_root", "eps is added to the norm of q and k, not under its root",
             [](const auto& x, const OperatorRun& run) {
               const Ball root = sqrt_of(squares_of(x), run.contract);
@@ -152,8 +183,7 @@ const RegisteredForm heads[] = {
     by_head("l2_norm_of_the_mean", "q and k are divided by the root of their mean square",
             [](const auto& x, const OperatorRun& run) {
               const Ball mean = squares_of(x) / exact_ball(static_cast<double>(x.size()));
-              return divided(x, sqrt_of(mean + exact_ball(run.shape.l2norm_eps),
-                                        run.contract));
+              return divided(x, sqrt_of(mean + exact_ball(run.shape.l2norm_eps), run.contract));
             }),
     by_head("l1_norm", "q and k are divided by the sum of their magnitudes",
             [](const auto& x, const OperatorRun& run) {

@@ -27,7 +27,7 @@ RegisteredCause::RegisteredCause(HostCause cause) {
 const std::vector<HostCause>& host_causes() { return causes(); }
 
 Scene::Scene(const Trace& trace_seen, const Departure& departure, const Lab& lab_used,
-             Truth& known)
+             CallTruth& known)
     : trace(trace_seen),
       at(departure),
       lab(lab_used),

@@ -15,12 +15,12 @@ namespace gdn {
 // All that a cause may ask about a departure.
 class Scene {
  public:
-  Scene(const Trace& trace_seen, const Departure& departure, const Lab& lab_used, Truth& known);
+  Scene(const Trace& trace_seen, const Departure& departure, const Lab& lab_used, CallTruth& known);
 
   const Trace& trace;
   const Departure& at;
   const Lab& lab;
-  Truth& truth;
+  CallTruth& truth;
   const CallSeen& now;
   const Call& call;
   const LifeModel before, after;  // the call

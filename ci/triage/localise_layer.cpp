@@ -13,9 +13,9 @@ namespace {
 
 // Operators in their order, and in each the tensors that it makes.
 constexpr std::array<Tensor, 15> judged_in_order = {
-    Tensor::QKV, Tensor::Z,    Tensor::B, Tensor::A, Tensor::BETA, Tensor::G, Tensor::CONV,
-    Tensor::V,   Tensor::HIST, Tensor::Q, Tensor::K, Tensor::S,    Tensor::O, Tensor::ONORM,
-    Tensor::OUT};
+    Tensor::QKV, Tensor::Z,    Tensor::B, Tensor::A,     Tensor::BETA,
+    Tensor::G,   Tensor::CONV, Tensor::V, Tensor::HIST,  Tensor::Q,
+    Tensor::K,   Tensor::S,    Tensor::O, Tensor::ONORM, Tensor::OUT};
 
 class LayerSeen {
  public:
@@ -51,8 +51,8 @@ class LayerSeen {
         const auto want = want_[t].find(tensor);
         if (got == tokens_[t].end() || want == want_[t].end()) continue;
         if (want->second.size() == 0 && got->second.empty()) continue;
-        Verdict verdict = within(fmt::format("{} of token {}", name_of(tensor), t), got->second,
-                                 want->second);
+        Verdict verdict =
+            within(fmt::format("{} of token {}", name_of(tensor), t), got->second, want->second);
         if (verdict.outcome == Outcome::fails) return found(t, tensor, std::move(verdict));
       }
     }

@@ -76,8 +76,8 @@ std::optional<Located> first_wrong_token(const Case& plain, const Lab& lab, bool
     at.right = want.calls.front().arrays;
     for (const char* array : {"S", "o"}) {
       if (first) break;
-      Verdict verdict = within(fmt::format("{} of token {}", array, t), at.gave[array],
-                               at.right.at(array));
+      Verdict verdict =
+          within(fmt::format("{} of token {}", array, t), at.gave[array], at.right.at(array));
       if (verdict.outcome != Outcome::fails) continue;
       first.emplace();
       first->op = Operator::delta_rule;
@@ -108,8 +108,7 @@ Localised as_a_whole(const Case& c, const Lab& lab) {
     const Bounded& want = lab.expect(own).calls.front().arrays.at(array);
     const auto got = gave.find(array);
     if (want.size() == 0) continue;
-    Verdict verdict =
-        within(array, got == gave.end() ? std::vector<float>() : got->second, want);
+    Verdict verdict = within(array, got == gave.end() ? std::vector<float>() : got->second, want);
     if (verdict.outcome != Outcome::fails) continue;
     Located& at = localised.first.emplace();
     at.op = Operator::delta_rule;

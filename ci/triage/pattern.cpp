@@ -189,8 +189,8 @@ class Wrong {
     const auto slack = [this](size_t i) {
       return want_.bound_of(i) + 2 * unit_roundoff * std::abs(static_cast<double>(got_[i]));
     };
-    const size_t best = *std::min_element(
-        wrong_.begin(), wrong_.end(), [&](size_t a, size_t b) { return slack(a) < slack(b); });
+    const size_t best = *std::min_element(wrong_.begin(), wrong_.end(),
+                                          [&](size_t a, size_t b) { return slack(a) < slack(b); });
     const double c = got_[best] - want_.value[best];
     const auto follows = [&](size_t i) {
       return std::abs(got_[i] - want_.value[i] - c) <= slack(i) + slack(best);
@@ -228,10 +228,8 @@ class Wrong {
       const auto along = [&](const auto& other) {
         return comes_from([&](size_t i) { return at_index(i, d, other(index_of(i)[d])); });
       };
-      if (in[d].size() == 2 &&
-          along([&](int64_t j) { return in[d][j == in[d][0] ? 1 : 0]; })) {
-        return fmt::format("{} {} and {} are swapped", with_plural(axes_[d]), in[d][0],
-                           in[d][1]);
+      if (in[d].size() == 2 && along([&](int64_t j) { return in[d][j == in[d][0] ? 1 : 0]; })) {
+        return fmt::format("{} {} and {} are swapped", with_plural(axes_[d]), in[d][0], in[d][1]);
       }
       constexpr int64_t shifts_max = 4;
       for (int64_t shift = -shifts_max; shift <= shifts_max; ++shift) {

@@ -13,8 +13,8 @@ namespace gdn {
 
 // One block: 32 weights of a row, weight = scale code by IEEE.
 struct Q4Block {
-  uint16_t bits = 0;    // of the scale, f16
-  double scale = 0;     // what they are read as
+  uint16_t bits = 0;              // of the scale, f16
+  double scale = 0;               // what they are read as
   std::array<int, 32> code = {};  // -8 ... 7
 };
 

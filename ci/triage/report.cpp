@@ -169,12 +169,9 @@ std::string as_json(const TriageReport& report) {
     one["environment"] = says == report.engines.end() ? "" : says->second;
     findings.push_back(std::move(one));
   }
-  const ordered_json root = {{"format", "deltaproof-triage"},
-                             {"version", triage_report_version},
-                             {"deltaproof", report.version},
-                             {"command", report.command},
-                             {"status", status_of(report)},
-                             {"findings", findings}};
+  const ordered_json root = {{"format", "deltaproof-triage"}, {"version", triage_report_version},
+                             {"deltaproof", report.version},  {"command", report.command},
+                             {"status", status_of(report)},   {"findings", findings}};
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

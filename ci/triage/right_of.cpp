@@ -61,8 +61,7 @@ FaultyArrays right_delta_rule(const Evidence& at, const OperatorRun& run) {
   right["S"] = delta_rule_state(array(at, "S"), in, run.shape, run.dialect, run.contract);
   const auto after = at.gave.find("S");
   if (after != at.gave.end()) {
-    right["o"] =
-        delta_rule_output(after->second, in.q, run.shape, run.dialect, run.contract);
+    right["o"] = delta_rule_output(after->second, in.q, run.shape, run.dialect, run.contract);
   }
   return right;
 }
@@ -137,7 +136,9 @@ OperatorRun without_tokens(const OperatorRun& run) {
 
 FaultForm altered(std::string name, std::string sentence, Operator op, Alter alter,
                   std::vector<std::string> explains, double choices) {
-  return {std::move(name), std::move(sentence), op,
+  return {std::move(name),
+          std::move(sentence),
+          op,
           [alter = std::move(alter)](const Evidence& at,
                                      const OperatorRun& run) -> std::optional<FaultyArrays> {
             Evidence other = at;
@@ -145,7 +146,8 @@ FaultForm altered(std::string name, std::string sentence, Operator op, Alter alt
             if (!alter(other, changed)) return std::nullopt;
             return right_of(other, changed);
           },
-          std::move(explains), choices};
+          std::move(explains),
+          choices};
 }
 
 const Evidence* token_before(const Evidence& at, const OperatorRun& run) {

@@ -11,10 +11,10 @@
 namespace gdn {
 
 struct Scored {
-  std::string mutant, op;           // its operator, as it says itself
-  std::string killed_by, on;        // invariant and case; empty: nothing kills it on these cases
+  std::string mutant, op;     // its operator, as it says itself
+  std::string killed_by, on;  // invariant and case; empty: nothing kills it on these cases
   Finding finding;
-  double seconds = 0;               // from the failing case to the finding
+  double seconds = 0;  // from the failing case to the finding
 
   bool is_killed() const { return !killed_by.empty(); }
   bool is_operator_right() const;

@@ -26,7 +26,8 @@ struct EngineSource {
 };
 
 // A built-in engine by its name, a mutant as `mutant:NAME`, built in or one of the kernels, or a
-// shared library by its path (it holds a slash or ends in .so). On failure *why says what was looked for and what there is.
+// shared library by its path (it holds a slash or ends in .so). On failure *why says what was
+// looked for and what there is.
 std::optional<EngineSource> find_engine(std::string_view name_or_path, std::string* why);
 // The same for a table in hand.
 std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,14 +25,24 @@ struct RefusedAllocation {
   uint64_t nth = 1;
 };
 
-// How a run is set up, beyond the case: but for a refused allocation and what is imported, none of
-// it may change a bit of what comes out.
+// A call with arguments that no case spells out, and that may be wrong.
+struct Altered {
+  std::function<void(gdn_recurrent_args&)> recurrent = {};  // its right arguments, to be changed
+  bool null_args = false;                                   // of recurrent
+  std::string given_twice = {};                             // of apply: an array
+
+  bool is_any() const { return recurrent || null_args || !given_twice.empty(); }
+};
+
+// How a run is set up, beyond the case: but for a refused allocation, what is imported and calls
+// that are altered, none of it may change a bit of what comes out.
 struct RunOptions {
   bool observe = true;
   std::optional<uint32_t> fill = {};  // the pattern over fresh memory, where the engine can
   std::optional<RefusedAllocation> refuse = {};  // where the engine has the gate
   // States of another run, for state_import to find by their ids until this one exports its own.
   std::map<int64_t, std::vector<uint8_t>> exports = {};
+  std::map<size_t, Altered> altered = {};  // by the call's place, counted from 0
 };
 
 // An engine open on a case whose calls are made one by one; the Lab outlives it.

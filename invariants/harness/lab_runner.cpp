@@ -37,6 +37,7 @@ Runner::Runner(Engine& engine, const Case& c, const Numbers& numbers, Allocation
       numbers_(numbers),
       ledger_(ledger),
       refuse_(options.refuse),
+      altered_(options.altered),
       imports_(options.exports) {
   constexpr size_t usual_calls = 8;
   seen_.conduct.outcome = Outcome::holds;
@@ -76,6 +77,11 @@ void Runner::wrote_nothing_where_refused(bool untouched, const char* what) {
   const bool failed = now_->status == GDN_OUT_OF_MEMORY || now_->status >= GDN_NOT_AVAILABLE;
   if (now_->ok() || failed || untouched) return;
   misconduct(std::string("it refused and wrote ") + what);
+}
+
+const Altered* Runner::altered() const {
+  const auto found = altered_.find(seen_.calls.size() - 1);
+  return found == altered_.end() ? nullptr : &found->second;
 }
 
 void Runner::not_asked(const std::string& why) {

@@ -64,12 +64,15 @@ class Runner {
   void wrote_nothing_where_refused(bool untouched, const char* what);
   // Is the entry there? If not the call counts as unsupported.
   bool has(std::string_view name);
+  // What is altered of the call that is being made; null: nothing.
+  const Altered* altered() const;
 
   Engine& engine_;
   const Case& case_;
   const Numbers& numbers_;
   AllocationLedger& ledger_;
   const std::optional<RefusedAllocation> refuse_;
+  const std::map<size_t, Altered> altered_;
   StreamPositions positions_;
   Observation seen_;
   CallObserved* now_ = nullptr;

@@ -263,6 +263,12 @@ void Runner::apply(const Call& call) {
     const auto [at, inserted] = out.emplace(o.name, Guarded<float>(count));
     outputs.push_back(array(at->first, GDN_F32, at->second.data(), count));
   }
+  for (Lent<gdn_array>* list : {&inputs, &outputs}) {
+    const auto twice = std::find_if(list->begin(), list->end(), [this](const gdn_array& one) {
+      return altered() != nullptr && altered()->given_twice == one.name;
+    });
+    if (twice != list->end()) list->push_back(gdn_array(*twice));
+  }
   const gdn_shape shape = c_shape(c.shape);
   now_->status = engine_.api().apply(engine_.handle(), static_cast<gdn_operator>(op), &shape,
                                      inputs.data(), inputs.size(), outputs.data(), outputs.size());
@@ -324,8 +330,13 @@ void Runner::recurrent(const Call& call, int64_t first_token) {
       return;
     }
   }
-  now_->status = recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"]);
+  RecurrentSession::Besides besides;
+  besides.altered = altered();
+  if (!call.from_zero.empty()) besides.from_zero = static_cast<int32_t>(call.from_zero.front());
+  now_->status =
+      recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"], besides);
   if (now_->ok()) now_->status = recurrence_->state(now_->arrays["S"]);
+  if (!now_->ok()) now_->text = recurrence_->refusal();
   if (!recurrence_->misconduct().empty()) misconduct(recurrence_->misconduct());
 }
 

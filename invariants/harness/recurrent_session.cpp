@@ -107,7 +107,10 @@ gdn_status RecurrentSession::create(uint64_t bytes, gdn_buffer& buffer) {
 
 gdn_status RecurrentSession::put(const std::vector<float>& numbers, Format format,
                                  gdn_buffer& buffer) {
-  const std::vector<uint8_t> content = stored(numbers, format);
+  return put_bytes(stored(numbers, format), buffer);
+}
+
+gdn_status RecurrentSession::put_bytes(const std::vector<uint8_t>& content, gdn_buffer& buffer) {
   const Lent<uint8_t> bytes(content.begin(), content.end());
   const gdn_status status = create(std::max<size_t>(1, bytes.size()), buffer);
   if (status != GDN_OK || bytes.empty()) return status;
@@ -116,13 +119,36 @@ gdn_status RecurrentSession::put(const std::vector<float>& numbers, Format forma
 
 gdn_status RecurrentSession::read_floats(gdn_buffer buffer, Format format, int64_t count,
                                          std::vector<float>& numbers) {
-  Guarded<uint8_t> bytes(static_cast<size_t>(count) * bytes_of(format));
-  numbers.clear();
+  std::vector<uint8_t> bytes;
+  const gdn_status status =
+      read_bytes(buffer, static_cast<size_t>(count) * bytes_of(format), bytes);
+  numbers = loaded(bytes, format);
+  return status;
+}
+
+gdn_status RecurrentSession::read_bytes(gdn_buffer buffer, size_t count,
+                                        std::vector<uint8_t>& bytes) {
+  Guarded<uint8_t> read(count);
+  bytes.clear();
   if (count == 0) return GDN_OK;
   const gdn_status status =
-      engine_.api().buffer_read(engine_.handle(), buffer, 0, bytes.data(), bytes.size());
-  if (!bytes.intact()) misconduct_ = "buffer_read wrote outside its destination";
-  if (status == GDN_OK) numbers = loaded(bytes.content(), format);
+      engine_.api().buffer_read(engine_.handle(), buffer, 0, read.data(), count);
+  if (!read.intact()) misconduct_ = "buffer_read wrote outside its destination";
+  if (status == GDN_OK) bytes = read.content();
+  return status;
+}
+
+// Among flags that say the opposite.
+gdn_status RecurrentSession::put_flag(int32_t flag, gdn_view& from_zero) {
+  const int32_t other = flag == 0 ? 1 : 0;
+  const int32_t flags[] = {other, other, other, flag, other};
+  std::vector<uint8_t> bytes(sizeof flags);
+  std::memcpy(bytes.data(), flags, sizeof flags);
+  from_zero.format = GDN_I32;
+  from_zero.offset = 3;
+  from_zero.stride[0] = 1;
+  const gdn_status status = put_bytes(bytes, from_zero.buffer);
+  if (status == GDN_OK) inputs_.push_back({"from_zero", from_zero.buffer, std::move(bytes)});
   return status;
 }
 
@@ -204,8 +230,10 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
   return GDN_OK;
 }
 
-gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<float>& o) {
+gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<float>& o,
+                                  const Besides& besides) {
   const Shape& s = in_.shape;
+  refusal_.clear();
   // What the call before needed is released only now: another call would wipe last_error out.
   release_all_but(1);
   gdn_recurrent_args args = {};
@@ -218,17 +246,18 @@ gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<flo
   args.head_v_dim = s.head_v_dim;
   args.num_slots = pool_.slots;
   gdn_status status = fill_arguments(first, tokens, args);
+  if (status == GDN_OK && besides.from_zero) status = put_flag(*besides.from_zero, args.from_zero);
   const int64_t count = std::max<int64_t>(0, tokens) * s.v_dim();
   const Format output = in_.dialect.output_storage;
   // Sentinels before and after, in the engine's own memory.
-  constexpr int64_t margin = 64;
+  constexpr int64_t margin = recurrent_margin;
   const std::vector<float> sentinels(static_cast<size_t>(count + 2 * margin),
                                      std::bit_cast<float>(sentinel_bits));
   const std::vector<float> untouched = as_stored(sentinels, output);
-  gdn_buffer out = 0;
-  if (status == GDN_OK) status = put(untouched, output, out);
+  untouched_ = stored(sentinels, output);
+  if (status == GDN_OK) status = put_bytes(untouched_, out_);
   if (status != GDN_OK) return status;
-  args.o = view(out, output, {tokens, s.num_v_heads, s.head_v_dim});
+  args.o = view(out_, output, {tokens, s.num_v_heads, s.head_v_dim});
   args.o.offset = margin;
   const bool vk = args.state_is_vk != 0;
   args.state = view(state_, in_.dialect.state_storage,
@@ -236,10 +265,12 @@ gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<flo
                      vk ? s.head_k_dim : s.head_v_dim});
   args.state.offset = pool_.offset;
   args.state.stride[0] = s.state_count() + pool_.gap;
-  status = engine_.api().recurrent(engine_.handle(), &args);
+  status = besides.altered != nullptr && besides.altered->is_any()
+               ? call_altered(args, *besides.altered)
+               : engine_.api().recurrent(engine_.handle(), &args);
   if (status == GDN_OK) status = look_at_inputs();
   std::vector<float> all;
-  if (status == GDN_OK) status = read_floats(out, output, count + 2 * margin, all);
+  if (status == GDN_OK) status = read_floats(out_, output, count + 2 * margin, all);
   if (status == GDN_OK) {
     for (int64_t i = 0; i < margin; ++i) {
       const bool kept = same(all[static_cast<size_t>(i)], untouched[0]) &&
@@ -248,6 +279,28 @@ gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<flo
     }
     o.assign(all.begin() + margin, all.end() - margin);
   }
+  return status;
+}
+
+gdn_status RecurrentSession::call_altered(gdn_recurrent_args& args, const Altered& altered) {
+  const size_t state_bytes = surroundings_.size() * bytes_of(in_.dialect.state_storage);
+  std::vector<uint8_t> before;
+  gdn_status read = read_bytes(state_, state_bytes, before);
+  if (read != GDN_OK) return read;
+  if (altered.recurrent) altered.recurrent(args);
+  const gdn_status status =
+      engine_.api().recurrent(engine_.handle(), altered.null_args ? nullptr : &args);
+  if (status == GDN_OK) return status;
+  // What is read now wipes the engine's words out.
+  refusal_ = engine_.last_error();
+  std::vector<uint8_t> state;
+  std::vector<uint8_t> o;
+  read = read_bytes(state_, state_bytes, state);
+  if (read == GDN_OK) read = read_bytes(out_, untouched_.size(), o);
+  if (read == GDN_OK) read = look_at_inputs();
+  if (read != GDN_OK) return read;
+  if (state != before) misconduct_ = "recurrent refused and wrote into a state";
+  if (o != untouched_) misconduct_ = "recurrent refused and wrote into o";
   return status;
 }
 

@@ -188,7 +188,8 @@ Verdict refused(const CallObserved& seen, const WrongCall& wrong) {
 Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> before,
                               const std::vector<WrongCall>& wrong, const std::vector<Call>& after,
                               const RunOptions& options) {
-  const std::vector<Call> states = state_reads(c);
+  const std::vector<Call> states =
+      c.subject == Subject::layer ? state_reads(c) : std::vector<Call>{};
   std::vector<Call> right = before;
   right.insert(right.end(), states.begin(), states.end());
   right.insert(right.end(), after.begin(), after.end());
@@ -199,10 +200,12 @@ Verdict refused_without_trace(const Case& c, const Lab& lab, std::vector<Call> b
 
   std::vector<Call> all = right;
   const auto at = static_cast<std::ptrdiff_t>(before.size());
+  RunOptions altering = options;
   for (size_t i = 0; i < wrong.size(); ++i) {
     all.insert(all.begin() + at + static_cast<std::ptrdiff_t>(i), wrong[i].call);
+    if (wrong[i].altered.is_any()) altering.altered[before.size() + i] = wrong[i].altered;
   }
-  Observation seen = lab.run(c.with_calls(all), options);
+  Observation seen = lab.run(c.with_calls(all), altering);
   Verdict verdict = seen.conduct;
   if (seen.calls.empty()) return verdict;
   for (size_t i = 0; i < wrong.size(); ++i) {

@@ -29,6 +29,7 @@ struct WrongCall {
   gdn_status status = GDN_OK;  // the one that device/gdn.h names; GDN_OK: any refusal is right
   std::string what;
   bool asks_for_nothing = false;  // device/gdn.h: refused before any allocation
+  Altered altered = {};           // what is wrong where the call cannot say it
 };
 
 // That it was refused, with a reason, and as device/gdn.h says.

@@ -82,8 +82,8 @@ std::vector<Oddity> oddities(const SumErrors& errors, double odds_of_test) {
 }
 
 ProjectionErrors::ProjectionErrors(const Reduction& order) {
-  control_orders_ = order.kind == Reduction::Kind::order ? std::vector<Reduction>{order}
-                                                         : plausible_orders();
+  control_orders_ =
+      order.kind == Reduction::Kind::order ? std::vector<Reduction>{order} : plausible_orders();
   controls_.resize(control_orders_.size());
 }
 
