@@ -118,6 +118,25 @@ TEST_F(TriageCli, FindsTheFirstBadCommit) {
   EXPECT_THAT(ran.output, HasSubstr("the engine is now mutant:beta_halved"));
 }
 
+TEST_F(TriageCli, LeavesNoWorktreeWhereItIsInterrupted) {
+  write("layer.case", a_layer);
+  const std::string tree = path("a tree");
+  const std::string git = "git -C " + quoted(tree) + " ";
+  std::string line = "git init --quiet --initial-branch=main " + quoted(tree);
+  for (const char* number : {"1", "2", "3"}) {
+    line += " && " + git +
+            "-c user.name=t -c user.email=t@example.com commit --quiet --allow-empty -m " + number;
+  }
+  ASSERT_EQ(run_line(line).status, 0);
+  const Ran ran = run_line("timeout --signal=TERM --kill-after=30 3 " + std::string(DELTAPROOF) +
+                           " triage " + path("layer.case") + " --engine mutant:beta_halved --out " +
+                           path("out") + " --bisect main~2..main --repository " + quoted(tree) +
+                           " --build 'touch " + path("begun") + "; sleep 60' --test false 2>&1");
+  EXPECT_THAT(ran.output, HasSubstr("interrupted"));
+  EXPECT_TRUE(std::filesystem::exists(path("begun")));
+  EXPECT_EQ(run_line(git + "worktree list | wc -l").output, "1\n");
+}
+
 TEST_F(TriageCli, WritesItsTableOfMutants) {
   write("seeds/layer.case", a_layer);
   write("page.md", "above\n<!-- triage: begin -->\n<!-- triage: end -->\nbelow\n");

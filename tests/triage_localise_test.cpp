@@ -120,6 +120,18 @@ TEST(Diagnosis, MakesACaseOfOneHeadAndFewTokens) {
   EXPECT_EQ(finding.invariant, "operators_within_bound");
 }
 
+// Its one token cannot show the fault; calls that are made up for it feed a second.
+TEST(Diagnosis, OfATokenThatShowsNothingFindsTheCauseOnMore) {
+  const Lab lab = lab_of("mutant:error_before_decay");
+  Case c = a_layer();
+  c.tokens = 1;
+  const Finding finding =
+      diagnose({c, "mutant:error_before_decay", nullptr, "a test"}, lab);
+  EXPECT_EQ(finding.op, "delta_rule");
+  ASSERT_FALSE(finding.explanations.empty());
+  EXPECT_EQ(finding.explanations.front().name, "error_before_decay");
+}
+
 TEST(Diagnosis, OfASoundEngineNamesNothing) {
   const Lab lab = lab_of("twin");
   const Finding finding =

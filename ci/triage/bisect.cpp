@@ -124,12 +124,12 @@ class Search {
   }
 
   Seen judge(const std::string& commit) {
-    if (!tree_.go_to(commit)) return Seen::skipped;
+    if (asked_to_end() || !tree_.go_to(commit)) return Seen::skipped;
     const auto shell = [&](const std::string& command) {
       return run_program({"/bin/sh", "-c", command}, tree_.path(), search_.variables, tree_.log())
           .status;
     };
-    if (shell(search_.build) != 0) return Seen::skipped;
+    if (shell(search_.build) != 0 || asked_to_end()) return Seen::skipped;
     const int status = shell(search_.test);
     if (status == 0) return Seen::good;
     return search_.bad_statuses.contains(status) ? Seen::bad : Seen::skipped;

@@ -42,6 +42,14 @@ Verdict judge_watched(const Question& question, const Lab& lab, Candidates& cand
   return verdict;
 }
 
+// Calls that were made up may feed tokens that the case had not: where they blame an operator, the
+// local check may see it on them.
+std::optional<Suspicion> of_its_operator(const std::optional<Suspicion>& in_call, const Lab& lab) {
+  if (in_call->op == host) return in_call;
+  std::optional<Suspicion> local = suspect_operator(in_call->call->shown, lab);
+  return local && local->op == in_call->op ? local : in_call;
+}
+
 std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& lab) {
   // Calls do not matter to the local check.
   std::set<std::string> looked_at;
@@ -54,10 +62,12 @@ std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& 
   }
   for (const Case& c : candidates.all) {
     if (!wrong_own_call(c, lab)) continue;
-    if (std::optional<Suspicion> here = suspect_call(c, lab)) return here;
+    if (std::optional<Suspicion> here = suspect_call(c, lab)) return of_its_operator(here, lab);
   }
   // The case that was asked about is the last one.
-  if (std::optional<Suspicion> here = suspect_call(candidates.all.back(), lab)) return here;
+  if (std::optional<Suspicion> here = suspect_call(candidates.all.back(), lab)) {
+    return of_its_operator(here, lab);
+  }
   return in_calls;
 }
 
