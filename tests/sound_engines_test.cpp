@@ -69,10 +69,12 @@ gdn_status step(gdn_engine* engine, int64_t layer, const float* h, float* out) {
   return twin_api().step(engine, layer, h, out);
 }
 
+// 0 is no buffer, and stays so; a name that nobody was given is one that the twin has not either.
 gdn_buffer theirs(const gdn_engine* engine, gdn_buffer name) {
+  if (name == 0) return 0;
   const std::map<gdn_buffer, gdn_buffer>& buffers = own()[engine].buffers;
   const auto found = buffers.find(name);
-  return found == buffers.end() ? 0 : found->second;
+  return found == buffers.end() ? UINT64_MAX : found->second;
 }
 
 gdn_status buffer_create(gdn_engine* engine, uint64_t bytes, gdn_buffer* buffer) {
