@@ -9,6 +9,10 @@ namespace gdn {
 
 ExitStatus run_compare(const CompareCommand& command) {
   std::string why;
+  for (const std::string& path : {command.json, command.markdown}) {
+    if (!path.empty()) why = why_not_writable(path);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
   const std::optional<ReadRun> before = read_run(command.before, &why);
   if (!before) return refuse(why, exit_bad_input);
   const std::optional<ReadRun> after = read_run(command.after, &why);

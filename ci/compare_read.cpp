@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,11 @@ void read_root(const json& root, ReadRun& run) {
 }  // namespace
 
 std::optional<ReadRun> read_run(const std::string& path, std::string* why) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    *why = path + ": cannot be read: it is a folder";
+    return std::nullopt;
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     *why = fmt::format("{}: cannot be read: {}", path, std::strerror(errno));

@@ -49,6 +49,9 @@ ExitStatus read_cases(const MatrixCommand& command, Cases& cases, KillMatrix& ma
                   exit_bad_input);
   }
   matrix.drawn = static_cast<size_t>(command.cases);
+  if (cases.all.empty() && matrix.drawn == 0) {
+    return refuse("there are no cases below the folder of seeds, and none to draw", exit_bad_input);
+  }
   for (size_t i = 0; i < matrix.drawn; ++i) {
     cases.all.push_back({fmt::format("case {} of seed {}", i, *seed), draw_case(*seed, i)});
   }
