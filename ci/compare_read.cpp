@@ -129,8 +129,8 @@ void read_root(const json& root, ReadRun& run) {
 }  // namespace
 
 std::optional<ReadRun> read_run(const std::string& path, std::string* why) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  std::error_code unreadable;
+  if (std::filesystem::is_directory(path, unreadable)) {
     *why = path + ": cannot be read: it is a folder";
     return std::nullopt;
   }
