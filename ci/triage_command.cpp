@@ -221,6 +221,15 @@ ExitStatus triage_mutants(const TriageCommand& command, Doing& now) {
   return combined(any ? exit_ok : exit_fails, status);
 }
 
+// Empty, or why cases cannot be saved there. Leaves nothing behind.
+std::string why_not_saved_in(const std::string& folder) {
+  std::error_code error;
+  const bool is_made = std::filesystem::create_directories(folder, error);
+  const std::string why = why_not_writable(folder + "/triage.case");
+  if (is_made) std::filesystem::remove(folder, error);
+  return why;
+}
+
 ExitStatus triage_all(const TriageCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
@@ -229,6 +238,8 @@ ExitStatus triage_all(const TriageCommand& command, Doing& now) {
     if (!why.empty()) return refuse(why, exit_infrastructure);
   }
   if (command.mutants) return triage_mutants(command, now);
+  const std::string why_not_saved = why_not_saved_in(command.out);
+  if (!why_not_saved.empty()) return refuse(why_not_saved, exit_infrastructure);
   end_early_on_signals();
   return triage_cases(command, now);
 }

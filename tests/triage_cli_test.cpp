@@ -72,17 +72,31 @@ TEST_F(TriageCli, RefusesWhatItCannotRead) {
   write("old.jsonl", R"({"version":1,"engine":"twin","invariant":"x","outcome":"fails"})"
                      "\n");
   write("words.txt", "no record\n");
+  write("other.json", "{}\n");
+  write("typed.jsonl", R"({"version":2,"engine":7,"invariant":"x","outcome":"fails","text":"x"})"
+                       "\n");
   write("bad.case", "deltaproof-case 1\nsubject nothing\n");
   std::filesystem::create_directories(path("empty"));
-  for (const char* what : {"old.jsonl", "words.txt", "bad.case", "empty", "absent.case"}) {
+  for (const char* what : {"old.jsonl", "words.txt", "other.json", "typed.jsonl", "bad.case",
+                           "empty", "absent.case"}) {
     const Ran ran = triage(path(what));
     EXPECT_EQ(ran.status, 2) << what << "\n" << ran.output;
     EXPECT_THAT(ran.output, HasSubstr(what));
   }
-  EXPECT_THAT(triage(path("old.jsonl")).output, HasSubstr("since version 2"));
+  EXPECT_THAT(triage(path("old.jsonl")).output, HasSubstr("expected version 2, got 1"));
+  EXPECT_THAT(triage(path("other.json")).output, HasSubstr("no outcome"));
+  EXPECT_THAT(triage(path("typed.jsonl")).output, HasSubstr("engine: expected text, got number"));
   EXPECT_EQ(triage("").status, 2);
   EXPECT_EQ(triage(path("bad.case") + " --mutants").status, 2);
   EXPECT_EQ(triage(path("bad.case") + " --build true").status, 2);
+}
+
+TEST_F(TriageCli, SaysBeforeItJudgesThatNoCaseCanBeSaved) {
+  write("in_the_way", "a file");
+  const Ran ran = run(std::string("triage ") + SOURCE_DIR +
+                      "/corpus/seeds/dequant/any_scale.case --out " + path("in_the_way"));
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_THAT(ran.output, Not(HasSubstr("replay")));
 }
 
 TEST_F(TriageCli, SaysThatAnEngineCrashes) {

@@ -11,6 +11,8 @@
 #include <optional>
 
 #include "ci/case_files.h"
+#include "ci/check_report.h"
+#include "invariants/harness/record.h"
 #include "invariants/harness/safetensors.h"
 #include "invariants/harness/verdict.h"
 
@@ -61,9 +63,28 @@ std::string text_at(const json& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
+// Empty, or why what stands at `where` is not of the version that is read here.
+std::string why_not_version(const json& object, int version, const std::string& where) {
+  const auto at = object.find("version");
+  if (at != object.end() && at->is_number_integer() && *at == version) return "";
+  return fmt::format("{}: expected version {}, got {}; write it again with this program", where,
+                     version, at == object.end() ? "none" : at->dump());
+}
+
+// Text, or absent.
+std::string why_not_text(const json& object, const char* key, const std::string& where) {
+  const auto at = object.find(key);
+  if (at == object.end() || at->is_string()) return "";
+  return fmt::format("{}: {}: expected text, got {}", where, key, at->type_name());
+}
+
 // What a record or a saved failure of a report says; `where` names it.
 ExitStatus add_record(const json& record, const std::string& where,
                       std::vector<FailingCase>& failing) {
+  for (const char* key : {"text", "engine", "invariant"}) {
+    const std::string why = why_not_text(record, key, where);
+    if (!why.empty()) return refuse(why, exit_bad_input);
+  }
   const std::string text = text_at(record, "text");
   if (text.empty()) {
     return refuse(where + ": it has no text of its case, which records have since version 2",
@@ -81,6 +102,8 @@ ExitStatus add_records(const std::string& path, std::vector<FailingCase>& failin
   const std::string name = printable_path(path);
   const json whole = json::parse(text, nullptr, false);
   if (whole.is_object() && text_at(whole, "format") == "deltaproof-check") {
+    const std::string why = why_not_version(whole, check_report_version, name);
+    if (!why.empty()) return refuse(why, exit_bad_input);
     size_t number = 0;
     for (const json& failure : whole.value("failures", json::array())) {
       const ExitStatus status =
@@ -101,9 +124,15 @@ ExitStatus add_records(const std::string& path, std::vector<FailingCase>& failin
                                 name, number),
                     exit_bad_input);
     }
+    const std::string where = fmt::format("{}, line {}", name, number);
     const std::string outcome = text_at(record, "outcome");
+    if (outcome.empty()) {
+      return refuse(where + ": it has no outcome, which every record has", exit_bad_input);
+    }
+    const std::string why = why_not_version(record, record_version, where);
+    if (!why.empty()) return refuse(why, exit_bad_input);
     if (outcome != name_of(Outcome::fails) && outcome != name_of(Outcome::engine_error)) continue;
-    const ExitStatus status = add_record(record, fmt::format("{}, line {}", name, number), failing);
+    const ExitStatus status = add_record(record, where, failing);
     if (status != exit_ok) return status;
   }
   return exit_ok;
