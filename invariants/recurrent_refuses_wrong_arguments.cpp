@@ -60,9 +60,10 @@ void add_counts(WrongArguments& wrong, const Case& c) {
       {"head_k_dim", &Args::head_k_dim},
       {"num_v_heads", &Args::num_v_heads},
       {"head_v_dim", &Args::head_v_dim}};
-  for (const auto& [name, field] : dimensions) {
-    wrong.add(name, field, {int64_t{-1}, int64_t{0}, largest});
-    wrong.add(std::string("one more ") + name, [field = field](Args& args) { ++(args.*field); });
+  for (const auto& [name, dimension] : dimensions) {
+    wrong.add(name, dimension, {int64_t{-1}, int64_t{0}, largest});
+    wrong.add(std::string("one more ") + name,
+              [field = dimension](Args& args) { ++(args.*field); });
   }
   // Every element is there, but some v-heads have no k-head.
   const int64_t kh = c.shape.num_k_heads;
@@ -172,20 +173,20 @@ void add_optional(WrongArguments& wrong) {
                                                                   {"slots", &Args::slots},
                                                                   {"accepted", &Args::accepted},
                                                                   {"from_zero", &Args::from_zero}};
-  for (const auto& [name, view] : indices) {
+  for (const auto& [name, place] : indices) {
     const std::string of = name;
-    wrong.add(of + " of float32", [view = view](Args& args) {
+    wrong.add(of + " of float32", [view = place](Args& args) {
       args.*view = args.beta;
       (args.*view).format = GDN_F32;
     });
     wrong.add(
         of + " in an unknown buffer",
-        [view = view](Args& args) {
+        [view = place](Args& args) {
           (args.*view).buffer = no_such_buffer;
           (args.*view).format = GDN_I32;
         },
         GDN_NOT_FOUND);
-    wrong.add(of + " before its buffer", [view = view](Args& args) {
+    wrong.add(of + " before its buffer", [view = place](Args& args) {
       (args.*view).buffer = args.beta.buffer;
       (args.*view).format = GDN_I32;
       (args.*view).offset = -1;
