@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "ci/case_files.h"
+#include "ci/asked_mutants.h"
 #include "ci/catalogue.h"
 #include "ci/commands.h"
 #include "ci/files.h"
@@ -15,7 +15,6 @@
 #include "ci/public_rules_table.h"
 #include "ci/supervised.h"
 #include "ci/survivors.h"
-#include "invariants/harness/regimes.h"
 
 namespace gdn {
 namespace {
@@ -27,55 +26,21 @@ struct Cases {
   size_t steps_before(size_t invariant) const { return invariant * all.size(); }
 };
 
-ExitStatus read_seeds(const MatrixCommand& command, Cases& cases) {
-  if (command.drawn_only) return exit_ok;
-  std::string folder = command.seeds;
-  if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
-  std::string why = "there is no folder corpus here, give its seeds with --seeds";
-  if (folder.empty() || !read_cases_below(folder, cases.all, &why)) {
-    return refuse(why, exit_bad_input);
-  }
-  return exit_ok;
-}
-
 ExitStatus read_cases(const MatrixCommand& command, Cases& cases, KillMatrix& matrix) {
-  const ExitStatus status = read_seeds(command, cases);
-  if (status != exit_ok) return status;
+  ExitStatus status = exit_ok;
+  if (!command.drawn_only) status = read_seeds(command.seeds, cases.all);
   matrix.seeds = cases.all.size();
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
-  matrix.drawn = static_cast<size_t>(command.cases);
-  if (cases.all.empty() && matrix.drawn == 0) {
-    return refuse("there are no cases below the folder of seeds, and none to draw", exit_bad_input);
-  }
-  for (size_t i = 0; i < matrix.drawn; ++i) {
-    cases.all.push_back({fmt::format("case {} of seed {}", i, *seed), draw_case(*seed, i)});
-  }
-  return exit_ok;
+  if (status == exit_ok) status = add_drawn(command.seed, command.cases, cases.all);
+  matrix.drawn = cases.all.size() - matrix.seeds;
+  return status;
 }
 
-ExitStatus find_mutants(const MatrixCommand& command, std::vector<EngineSource>& engines,
-                        KillMatrix& matrix) {
-  std::vector<std::string> names = command.mutants;
-  for (size_t i = 0; command.mutants.empty() && i < gdn_mutant_count(); ++i) {
-    names.emplace_back(gdn_mutant_at(i)->name);
-  }
-  // Also as an engine is named.
-  constexpr std::string_view prefix = "mutant:";
-  for (std::string& name : names) {
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
-    std::string why;
-    std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
-    if (!engine) return refuse("--mutant: " + why, exit_bad_input);
-    engines.push_back(*std::move(engine));
-  }
-  matrix.mutants = names;
-  matrix.cells.assign(names.size(), std::vector<Cell>(registry().size()));
-  return exit_ok;
+ExitStatus find_engines_of(const MatrixCommand& command, std::vector<EngineSource>& engines,
+                           KillMatrix& matrix) {
+  matrix.mutants = command.mutants;
+  const ExitStatus status = find_mutants(matrix.mutants, engines);
+  matrix.cells.assign(matrix.mutants.size(), std::vector<Cell>(registry().size()));
+  return status;
 }
 
 using Run = std::function<void(size_t task, size_t first, Channel&)>;
@@ -275,7 +240,7 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   Cases cases;
   std::vector<EngineSource> engines;
   ExitStatus status = read_cases(command, cases, matrix);
-  if (status == exit_ok) status = find_mutants(command, engines, matrix);
+  if (status == exit_ok) status = find_engines_of(command, engines, matrix);
   if (status != exit_ok) return status;
   for (const std::string& path : {command.json, command.summary}) {
     const std::string why = path.empty() ? "" : why_not_writable(path);

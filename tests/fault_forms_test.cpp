@@ -95,8 +95,8 @@ TEST(FaultForms, NameTheBugOfNumericMutants) {
   }
   std::printf("%zu of %zu mutants that show on a seed are named on at least half of theirs\n",
               named, shown);
-  EXPECT_GE(shown, 65U);
-  EXPECT_GE(named, 62U) << "a form explains less than it did";
+  EXPECT_GE(shown, 146U);
+  EXPECT_GE(named, 133U) << "a form explains less than it did";
 }
 
 // A beta above 1 comes from no layer, so that no seed has one.

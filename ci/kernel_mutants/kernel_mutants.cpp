@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "ci/asked_mutants.h"
 #include "invariants/harness/kernel_mutants.h"
 
 namespace gdn {
@@ -123,9 +124,8 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                       "build tree, or in DELTAPROOF_KERNEL_MUTANTS",
                   exit_bad_input);
   }
-  for (std::string name : names.empty() ? here : names) {
-    constexpr std::string_view prefix = "mutant:";
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  for (const std::string& given : names.empty() ? here : names) {
+    const std::string name = without_prefix(given);
     if (!std::binary_search(here.begin(), here.end(), name)) {
       std::string known;
       for (const std::string& one : here) known += " " + one;

@@ -8,13 +8,12 @@
 #include <numeric>
 #include <set>
 
-#include "ci/case_files.h"
+#include "ci/asked_mutants.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/processes.h"
 #include "ci/supervised.h"
-#include "invariants/harness/regimes.h"
 
 namespace gdn {
 namespace {
@@ -147,23 +146,10 @@ void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
 }
 
 ExitStatus read_cases(const MatrixCommand& command, Plan& plan) {
-  std::string folder = command.seeds;
-  if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
-  std::string why = "there is no folder corpus here, give its seeds with --seeds";
-  if (!command.drawn_only && (folder.empty() || !read_cases_below(folder, plan.cases, &why))) {
-    return refuse(why, exit_bad_input);
-  }
+  ExitStatus status = exit_ok;
+  if (!command.drawn_only) status = read_seeds(command.seeds, plan.cases);
   plan.seeds = plan.cases.size();
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
-  for (size_t i = 0; i < static_cast<size_t>(command.cases); ++i) {
-    plan.cases.push_back({fmt::format("case {} of seed {}", i, *seed), draw_case(*seed, i)});
-  }
-  return exit_ok;
+  return status == exit_ok ? add_drawn(command.seed, command.cases, plan.cases) : status;
 }
 
 std::string command_line(const MatrixCommand& command) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "invariants/harness/verdict.h"
+#include "invariants/harness/weights_used.h"
 #include "reference/rng.h"
 
 namespace gdn {
@@ -11,36 +12,6 @@ namespace {
 
 // Multiplications of a history that the reference is asked about: about a second.
 constexpr int64_t products_max = int64_t{1} << 27;
-
-// The matrices as the case has them, each in its own place.
-bool are_plain(const WeightsUsed& used, const Case& c) {
-  if (used.from_pool != (c.weights == Weights::q4)) return false;
-  const LifeModel model(c);
-  for (int64_t m = 0; m < 3; ++m) {
-    const MatrixUsed& matrix = used.large[static_cast<size_t>(m)];
-    if (!(matrix == model.own_matrix(matrix.weights, m))) return false;
-  }
-  return true;
-}
-
-LayerWeights weights_used(const Numbers& numbers, const WeightsUsed& used, const Shape& shape) {
-  const auto of = [&](int64_t whose) {
-    return view_of(numbers.layers[static_cast<size_t>(whose)], shape);
-  };
-  LayerWeights weights = of(used.small);
-  weights.qkv = of(used.large[0].weights).qkv;
-  weights.z = of(used.large[1].weights).z;
-  weights.out = of(used.large[2].weights).out;
-  return weights;
-}
-
-TokenExpectation zero_state(const Shape& shape) {
-  TokenExpectation zero;
-  for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
-    zero[tensor].value.assign(static_cast<size_t>(element_count(tensor, shape)), 0.0);
-  }
-  return zero;
-}
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "ci/case_files.h"
+#include "ci/asked_mutants.h"
 #include "ci/commands.h"
 #include "ci/judging.h"
 #include "ci/processes.h"
@@ -88,32 +88,15 @@ void take_crash(size_t step, const std::string& how, const std::vector<CaseFile>
 ExitStatus find_engines_of(const TriageCommand& command, std::vector<EngineSource>& engines,
                            Scorecard& scorecard) {
   std::vector<std::string> names = command.of_mutant;
-  for (size_t i = 0; command.of_mutant.empty() && i < gdn_mutant_count(); ++i) {
-    names.emplace_back(gdn_mutant_at(i)->name);
-  }
-  constexpr std::string_view prefix = "mutant:";
-  for (std::string& name : names) {
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
-    std::string why;
-    std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
-    if (!engine) return refuse("--mutant: " + why, exit_bad_input);
-    engines.push_back(*std::move(engine));
+  const ExitStatus status = find_mutants(names, engines);
+  for (const std::string& name : names) {
     Scored& row = scorecard.rows.emplace_back();
     row.mutant = name;
     for (size_t i = 0; i < gdn_mutant_count(); ++i) {
       if (gdn_mutant_at(i)->name == name) row.op = gdn_mutant_at(i)->op;
     }
   }
-  return exit_ok;
-}
-
-ExitStatus read_seeds(const TriageCommand& command, std::vector<CaseFile>& cases) {
-  std::string folder = command.seeds;
-  if (folder.empty() && !find_corpus().empty()) folder = find_corpus() + "/seeds";
-  std::string why = "there is no folder corpus here, give its seeds with --seeds";
-  if (folder.empty() || !read_cases_below(folder, cases, &why)) return refuse(why, exit_bad_input);
-  if (cases.empty()) return refuse(folder + ": expected cases in it", exit_bad_input);
-  return exit_ok;
+  return status;
 }
 
 }  // namespace
@@ -123,7 +106,7 @@ bool Scored::is_operator_right() const { return is_killed() && finding.op == op;
 ExitStatus score(const TriageCommand& command, Scorecard& scorecard) {
   std::vector<CaseFile> cases;
   std::vector<EngineSource> engines;
-  ExitStatus status = read_seeds(command, cases);
+  ExitStatus status = read_seeds(command.seeds, cases);
   if (status == exit_ok) status = find_engines_of(command, engines, scorecard);
   if (status != exit_ok) return status;
   scorecard.version = version_text();

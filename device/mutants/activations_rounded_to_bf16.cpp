@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "activations_rounded_to_bf16",
-     .bug = "the input of a float32 "
-            "projection is rounded to bf16",
+     .bug = "the input of a float32 projection is rounded to bf16",
      .op = "in_proj",
      .api = &twin_with<&twin::TwinOperators::project_f32, Rounding<as_bf16>::activations>(
          "activations_rounded_to_bf16")}};

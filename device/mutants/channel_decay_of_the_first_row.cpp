@@ -14,8 +14,7 @@ void delta_rule(const twin::DeltaRule& t) {
 }
 
 const MutantRegistrar self{{.name = "channel_decay_of_the_first_row",
-                            .bug = "every key channel decays "
-                                   "as the first one",
+                            .bug = "every key channel decays as the first one",
                             .op = "delta_rule",
                             .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
                                 "channel_decay_of_the_first_row")}};

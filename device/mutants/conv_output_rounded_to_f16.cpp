@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "conv_output_rounded_to_f16",
-     .bug = "the output of the "
-            "conv is rounded to f16",
+     .bug = "the output of the conv is rounded to f16",
      .op = "conv",
      .api = &twin_with<&twin::TwinOperators::conv, Rounding<as_f16>::conv_output>(
          "conv_output_rounded_to_f16")}};

@@ -11,8 +11,7 @@ void delta_rule(const twin::DeltaRule& t) {
 }
 
 const MutantRegistrar self{{.name = "head_decay_ignored_beside_channels",
-                            .bug = "the decay of the head is "
-                                   "ignored beside that of its channels",
+                            .bug = "the decay of the head is ignored beside that of its channels",
                             .op = "delta_rule",
                             .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
                                 "head_decay_ignored_beside_channels")}};

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "keys_rounded_to_bf16",
-     .bug = "the normalised k "
-            "is rounded to bf16",
+     .bug = "the normalised k is rounded to bf16",
      .op = "qk_norm",
      .api = &twin_with<&twin::TwinOperators::qk_norm, Rounding<as_bf16>::keys>(
          "keys_rounded_to_bf16")}};

@@ -16,8 +16,7 @@ void delta_rule(const twin::DeltaRule& t) {
 }
 
 const MutantRegistrar self{{.name = "last_state_column_never_decays",
-                            .bug = "the last column of "
-                                   "the state does not decay",
+                            .bug = "the last column of the state does not decay",
                             .op = "delta_rule",
                             .api = &twin_with<&twin::TwinOperators::delta_rule, delta_rule>(
                                 "last_state_column_never_decays")}};

@@ -75,6 +75,21 @@ const gdn_api& twin_multiplying_with(const char* name) {
   return twin_with<&twin::TwinOperators::project_q4, &project_misreading<read>>(name);
 }
 
+// A float32 projection whose running sum passes through `round` at each step.
+template <auto round>
+void project_summing_through(const float* w, int64_t rows, int64_t cols, const float* x, float* y) {
+  for (int64_t r = 0; r < rows; ++r) {
+    float sum = 0;
+    for (int64_t c = 0; c < cols; ++c) sum = round(sum + w[r * cols + c] * x[c]);
+    y[r] = sum;
+  }
+}
+
+template <auto round>
+const gdn_api& twin_summing_through(const char* name) {
+  return twin_with<&twin::TwinOperators::project_f32, &project_summing_through<round>>(name);
+}
+
 // The right twin, as any caller sees it.
 inline const gdn_api& right_twin() {
   static const gdn_api api = twin::twin_api(

@@ -20,12 +20,12 @@ void gated_norm(const twin::GatedNorm& in, float* y) {
   }
 }
 
-const MutantRegistrar self{{.name = "norm_rounded_before_the_weight",
-                            .bug = "the normalised output is rounded "
-                                   "to bf16 before weight and gate",
-                            .op = "gated_norm",
-                            .api = &twin_with<&twin::TwinOperators::gated_norm, gated_norm>(
-                                "norm_rounded_before_the_weight")}};
+const MutantRegistrar self{
+    {.name = "norm_rounded_before_the_weight",
+     .bug = "the normalised output is rounded to bf16 before weight and gate",
+     .op = "gated_norm",
+     .api = &twin_with<&twin::TwinOperators::gated_norm, gated_norm>(
+         "norm_rounded_before_the_weight")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "output_gate_rounded_to_f16",
-     .bug = "the gated norm takes "
-            "z rounded to f16",
+     .bug = "the gated norm takes z rounded to f16",
      .op = "gated_norm",
      .api = &twin_with<&twin::TwinOperators::gated_norm, Rounding<as_f16>::gate>(
          "output_gate_rounded_to_f16")}};

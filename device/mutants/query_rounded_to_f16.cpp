@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "query_rounded_to_f16",
-     .bug = "the normalised q "
-            "is rounded to f16",
+     .bug = "the normalised q is rounded to f16",
      .op = "qk_norm",
      .api = &twin_with<&twin::TwinOperators::qk_norm, Rounding<as_f16>::query>(
          "query_rounded_to_f16")}};

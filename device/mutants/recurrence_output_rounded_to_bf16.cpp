@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "recurrence_output_rounded_to_bf16",
-     .bug = "the output of the "
-            "recurrence is rounded to bf16",
+     .bug = "the output of the recurrence is rounded to bf16",
      .op = "delta_rule",
      .api = &twin_with<&twin::TwinOperators::delta_rule, Rounding<as_bf16>::output>(
          "recurrence_output_rounded_to_bf16")}};

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "state_rounded_to_f16",
-     .bug = "the state is rounded "
-            "to f16 after each token",
+     .bug = "the state is rounded to f16 after each token",
      .op = "delta_rule",
      .api = &twin_with<&twin::TwinOperators::delta_rule, Rounding<as_f16>::state>(
          "state_rounded_to_f16")}};

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "sums_of_products_rounded_to_bf16",
-     .bug = "the sums of a float32 "
-            "projection are rounded to bf16",
+     .bug = "the sums of a float32 projection are rounded to bf16",
      .op = "in_proj",
      .api = &twin_with<&twin::TwinOperators::project_f32, Rounding<as_bf16>::sums_of_products>(
          "sums_of_products_rounded_to_bf16")}};

@@ -13,12 +13,11 @@ void project_f32(const float* w, int64_t rows, int64_t cols, const float* x, flo
   std::fesetround(before);
 }
 
-const MutantRegistrar self{
-    {.name = "sums_rounded_toward_zero",
-     .bug = "float32 projections round towards zero",
-     .op = "in_proj",
-     .api =
-         &twin_with<&twin::TwinOperators::project_f32, project_f32>("sums_rounded_toward_zero")}};
+const MutantRegistrar self{{.name = "sums_rounded_toward_zero",
+                            .bug = "float32 projections round towards zero",
+                            .op = "in_proj",
+                            .api = &twin_with<&twin::TwinOperators::project_f32, project_f32>(
+                                "sums_rounded_toward_zero")}};
 
 }  // namespace
 }  // namespace gdn::mutants

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "values_rounded_to_bf16",
-     .bug = "the recurrence takes "
-            "v rounded to bf16",
+     .bug = "the recurrence takes v rounded to bf16",
      .op = "delta_rule",
      .api = &twin_with<&twin::TwinOperators::delta_rule, Rounding<as_bf16>::values>(
          "values_rounded_to_bf16")}};

@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "values_rounded_to_f16",
-     .bug = "the recurrence takes "
-            "v rounded to f16",
+     .bug = "the recurrence takes v rounded to f16",
      .op = "delta_rule",
      .api = &twin_with<&twin::TwinOperators::delta_rule, Rounding<as_f16>::values>(
          "values_rounded_to_f16")}};

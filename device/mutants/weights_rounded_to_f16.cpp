@@ -6,8 +6,7 @@ namespace {
 
 const MutantRegistrar self{
     {.name = "weights_rounded_to_f16",
-     .bug = "the weights of a float32 "
-            "projection are rounded to f16",
+     .bug = "the weights of a float32 projection are rounded to f16",
      .op = "in_proj",
      .api = &twin_with<&twin::TwinOperators::project_f32, Rounding<as_f16>::weights>(
          "weights_rounded_to_f16")}};

@@ -4,6 +4,7 @@
 #include "invariants/harness/lab.h"
 #include "invariants/harness/lab_runner.h"
 #include "invariants/harness/life.h"
+#include "invariants/harness/weights_used.h"
 #include "reference/operators.h"
 #include "reference/recurrence.h"
 
@@ -19,17 +20,6 @@ struct Sequence {
   std::vector<size_t> places;  // of the tokens
 };
 
-LayerWeights weights_used(const Numbers& numbers, const WeightsUsed& used, const Shape& shape) {
-  const auto of = [&](int64_t whose) {
-    return view_of(numbers.layers[static_cast<size_t>(whose)], shape);
-  };
-  LayerWeights weights = of(used.small);
-  weights.qkv = of(used.large[0].weights).qkv;
-  weights.z = of(used.large[1].weights).z;
-  weights.out = of(used.large[2].weights).out;
-  return weights;
-}
-
 LayerInputs inputs_of(const Case& c, const Numbers& numbers, const Sequence& sequence) {
   LayerInputs inputs;
   inputs.shape = c.shape;
@@ -38,17 +28,6 @@ LayerInputs inputs_of(const Case& c, const Numbers& numbers, const Sequence& seq
   for (const int64_t t : sequence.tokens) inputs.h.push_back(numbers.h[static_cast<size_t>(t)]);
   inputs.calls = sequence.calls;
   return inputs;
-}
-
-// The matrices of a layer as they are, each in its own place.
-bool are_plain(const WeightsUsed& used, const Case& c) {
-  if (used.from_pool != (c.weights == Weights::q4)) return false;
-  const LifeModel model(c);
-  for (int64_t m = 0; m < 3; ++m) {
-    const MatrixUsed& matrix = used.large[static_cast<size_t>(m)];
-    if (!(matrix == model.own_matrix(matrix.weights, m))) return false;
-  }
-  return true;
 }
 
 // The tokens up to a place; nothing where the model cannot say what they give: the weights changed
@@ -90,16 +69,6 @@ std::vector<TokenExpectation> expect_fed(const Case& c, const Numbers& numbers, 
     }
   }
   return of;
-}
-
-// S and HIST before a first token are zero; nothing else can be read.
-TokenExpectation zero_state(const Shape& shape) {
-  TokenExpectation zero;
-  for (const Tensor tensor : {Tensor::S, Tensor::HIST}) {
-    Bounded& none = zero[tensor];
-    none.value.assign(static_cast<size_t>(element_count(tensor, shape)), 0.0);
-  }
-  return zero;
 }
 
 Matrix matrix_of(const Case& c, const Numbers& numbers) {
