@@ -118,18 +118,17 @@ TensorTrials trials_of_tensor(const LimitPlace& place, Tensor tensor, const Seen
   alone.add(got, want);
   const std::map<Operator, Pooled> of_operators = pools_of_operators(seen);
   const auto shared = of_operators.find(operator_of(tensor));
-  const size_t rules = place.is_global ? 1 : limit_rules.size();
+  const size_t rules = place.is_global ? 1 : limit_rule_count;
   TensorTrials result{tensor, std::vector<std::vector<SmallestSeen>>(rules)};
   for (int64_t trial = 0; trial < trials; ++trial) {
     const auto index = static_cast<size_t>(rng.range(0, static_cast<int64_t>(got.size()) - 1));
     const double sign = rng.range(0, 1) == 0 ? -1 : 1;
     const double norm = norm_of_row(want, index, row_length(tensor, place.shape));
     for (size_t r = 0; r < rules; ++r) {
-      const bool is_nmse = limit_rules[r].kind == LimitRule::Kind::nmse;
-      const bool in_one = is_nmse && shared != of_operators.end();
+      const bool in_one = pools_tensors(r) && shared != of_operators.end();
       const Pooled& pool = in_one ? shared->second : alone;
       const double ulps = first_refused(got[index], sign, [&](float moved) {
-        return refuses(limit_rules[r], pool, got[index], moved, want, index);
+        return refuses(r, pool, got[index], moved, want, index);
       });
       result.rules[r].push_back({ulps, ulps * ulp_of(got[index]) / norm});
     }

@@ -29,24 +29,34 @@ void Pooled::add(std::span<const float> got, const Bounded& want) {
   }
 }
 
-bool refuses(const LimitRule& rule, const Pooled& pool, float got, float moved, const Bounded& want,
+std::string_view limit_rule_name(size_t rule) {
+  return rule == 0 ? "proven bound" : public_rules()[rule - 1].name;
+}
+
+bool pools_tensors(size_t rule) {
+  return rule > 0 && public_rules()[rule - 1].kind == PublicRule::Kind::nmse;
+}
+
+bool refuses(size_t rule, const Pooled& pool, float got, float moved, const Bounded& want,
              size_t index) {
+  if (!std::isfinite(moved)) return true;
+  if (rule == 0) {
+    const float one[] = {moved};
+    return within("moved", one, slice(want, index, 1)).outcome == Outcome::fails;
+  }
+  const PublicRule& asked = public_rules()[rule - 1];
+  const double threshold = asked.threshold;
   const double value = want.value[index];
   const double error = std::abs(moved - value);
-  if (!std::isfinite(moved)) return true;
-  switch (rule.kind) {
-    case LimitRule::Kind::bound: {
-      const float one[] = {moved};
-      return within("moved", one, slice(want, index, 1)).outcome == Outcome::fails;
-    }
-    case LimitRule::Kind::nmse:
-      return error_squares(pool, got, moved, value) > rule.threshold * pool.want_squares;
-    case LimitRule::Kind::rms_ratio:
-      return error_squares(pool, got, moved, value) > square(rule.threshold) * pool.want_squares;
-    case LimitRule::Kind::allclose:
-      return error > rule.threshold * (1 + std::abs(value));
-    case LimitRule::Kind::max_rel:
-      return std::max(error, pool.largest_error) > rule.threshold * pool.largest_want;
+  switch (asked.kind) {
+    case PublicRule::Kind::nmse:
+      return error_squares(pool, got, moved, value) > threshold * pool.want_squares;
+    case PublicRule::Kind::rms_ratio:
+      return error_squares(pool, got, moved, value) > square(threshold) * pool.want_squares;
+    case PublicRule::Kind::allclose:
+      return error > threshold * (1 + std::abs(value));
+    case PublicRule::Kind::max_rel:
+      return std::max(error, pool.largest_error) > threshold * pool.largest_want;
   }
   return false;
 }

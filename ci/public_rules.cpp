@@ -12,14 +12,23 @@
 namespace gdn {
 namespace {
 
+using Kind = PublicRule::Kind;
+
 constexpr PublicRule rules[public_rule_count] = {
-    {"nmse_1e-7", 'N', "sum of squared errors at most 1e-7 of the sum of squares, all pooled"},
-    {"rms_ratio_0.5%", 'R', "RMS of the error at most 0.5 % of that of the reference"},
-    {"rms_ratio_1%", 'r', "RMS of the error at most 1 % of that of the reference"},
-    {"allclose_1e-2", '1', "|got - want| <= 1e-2 + 1e-2 |want| for each element"},
-    {"allclose_2e-3", '2', "|got - want| <= 2e-3 + 2e-3 |want| for each element"},
-    {"allclose_3e-2", '3', "|got - want| <= 3e-2 + 3e-2 |want| for each element"},
-    {"max_rel_1e-4", 'M', "largest error at most 1e-4 of the largest element of the reference"},
+    {Kind::nmse, 1e-7, "nmse_1e-7", 'N',
+     "sum of squared errors at most 1e-7 of the sum of squares, all pooled"},
+    {Kind::rms_ratio, 0.005, "rms_ratio_0.5%", 'R',
+     "RMS of the error at most 0.5 % of that of the reference"},
+    {Kind::rms_ratio, 0.01, "rms_ratio_1%", 'r',
+     "RMS of the error at most 1 % of that of the reference"},
+    {Kind::allclose, 1e-2, "allclose_1e-2", '1',
+     "|got - want| <= 1e-2 + 1e-2 |want| for each element"},
+    {Kind::allclose, 2e-3, "allclose_2e-3", '2',
+     "|got - want| <= 2e-3 + 2e-3 |want| for each element"},
+    {Kind::allclose, 3e-2, "allclose_3e-2", '3',
+     "|got - want| <= 3e-2 + 3e-2 |want| for each element"},
+    {Kind::max_rel, 1e-4, "max_rel_1e-4", 'M',
+     "largest error at most 1e-4 of the largest element of the reference"},
 };
 
 struct Sums {
@@ -54,28 +63,41 @@ bool all_close(const Compared& one, double tolerance) {
   return true;
 }
 
+// Squares and roots are compared as squares: no division, and 0 <= 0 accepts what is right.
+bool accepts(const PublicRule& rule, const Compared& one, const Sums& sums, const Sums& pooled) {
+  const double t = rule.threshold;
+  switch (rule.kind) {
+    case Kind::nmse:
+      return pooled.error_squares <= t * pooled.squares;
+    case Kind::rms_ratio:
+      return sums.error_squares <= t * t * sums.squares;
+    case Kind::allclose:
+      return all_close(one, t);
+    case Kind::max_rel:
+      return sums.error_max <= t * sums.want_max;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::span<const PublicRule, public_rule_count> public_rules() { return rules; }
 
 RuleSet rejecting(const std::vector<Compared>& run) {
-  RuleSet rejected;
+  std::vector<Sums> parts;
   Sums pooled;
-  // Squares and roots are compared as squares: no division, and 0 <= 0 accepts what is right.
-  const auto at_most = [](double error, double limit) { return error <= limit; };
   for (const Compared& one : run) {
-    const Sums sums = sums_of(one);
+    const Sums& sums = parts.emplace_back(sums_of(one));
     if (!sums.complete) return RuleSet().set();
     pooled.error_squares += sums.error_squares;
     pooled.squares += sums.squares;
-    if (!at_most(sums.error_squares, 0.005 * 0.005 * sums.squares)) rejected.set(1);
-    if (!at_most(sums.error_squares, 0.01 * 0.01 * sums.squares)) rejected.set(2);
-    if (!all_close(one, 1e-2)) rejected.set(3);
-    if (!all_close(one, 2e-3)) rejected.set(4);
-    if (!all_close(one, 3e-2)) rejected.set(5);
-    if (!at_most(sums.error_max, 1e-4 * sums.want_max)) rejected.set(6);
   }
-  if (!at_most(pooled.error_squares, 1e-7 * pooled.squares)) rejected.set(0);
+  RuleSet rejected;
+  for (size_t rule = 0; rule < public_rule_count; ++rule) {
+    for (size_t i = 0; i < run.size(); ++i) {
+      if (!accepts(rules[rule], run[i], parts[i], pooled)) rejected.set(rule);
+    }
+  }
   return rejected;
 }
 

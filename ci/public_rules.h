@@ -10,6 +10,14 @@
 namespace gdn {
 
 struct PublicRule {
+  enum class Kind : unsigned char {
+    nmse,       // sum of squared errors / sum of squares, all in one
+    rms_ratio,  // the root of the same, outputs and states apart
+    allclose,   // |error| <= t + t |want|, each element
+    max_rel,    // largest |error| / largest |want|, outputs and states apart
+  };
+  Kind kind;
+  double threshold;  // those suites' own
   const char* name;
   char letter;       // in tables
   const char* what;  // what it accepts
