@@ -243,10 +243,8 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   const ExitStatus planned = make_plan(command, plan);
   if (planned != exit_ok) return planned;
   now.enter(Doing::Whose::ours, "judging");
-  for (const std::string& path : {command.json, command.markdown}) {
-    const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
-  }
+  const ExitStatus writable = refuse_unwritable({command.json, command.markdown});
+  if (writable != exit_ok) return writable;
 
   end_early_on_signals();
   CheckReport report;

@@ -8,11 +8,9 @@
 namespace gdn {
 
 ExitStatus run_compare(const CompareCommand& command) {
+  const ExitStatus writable = refuse_unwritable({command.json, command.markdown});
+  if (writable != exit_ok) return writable;
   std::string why;
-  for (const std::string& path : {command.json, command.markdown}) {
-    if (!path.empty()) why = why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
-  }
   const std::optional<ReadRun> before = read_run(command.before, &why);
   if (!before) return refuse(why, exit_bad_input);
   const std::optional<ReadRun> after = read_run(command.after, &why);

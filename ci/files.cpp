@@ -44,6 +44,28 @@ std::string write_stream(const std::string& path, const std::string& content) {
   return written && closed ? "" : unwritable(path, errno);
 }
 
+// A document around one of its parts; or why there is no such part.
+struct Part {
+  std::string before, after;
+  std::string why;
+};
+
+Part find_part(const std::string& path, const std::string& name) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return {"", "", fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string begin = fmt::format("<!-- {}: begin -->\n", name);
+  const std::string end = fmt::format("<!-- {}: end -->", name);
+  const size_t from = text.find(begin);
+  const size_t to = from == std::string::npos ? from : text.find(end, from);
+  if (to == std::string::npos) {
+    return {"", "",
+            fmt::format("{}: the lines '{}' and '{}' were expected", path,
+                        begin.substr(0, begin.size() - 1), end)};
+  }
+  return {text.substr(0, from + begin.size()), text.substr(to), ""};
+}
+
 }  // namespace
 
 std::string why_not_writable(const std::string& path) {
@@ -74,20 +96,23 @@ std::string write_whole(const std::string& path, const std::string& content) {
   return unwritable(path, error);
 }
 
+ExitStatus refuse_unwritable(const std::vector<std::string>& paths, const std::string& document,
+                             const std::string& part) {
+  for (const std::string& path : paths) {
+    const std::string why = path.empty() ? "" : why_not_writable(path);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
+  }
+  if (document.empty()) return exit_ok;
+  std::string why = find_part(document, part).why;
+  if (why.empty()) why = why_not_writable(document);
+  return why.empty() ? exit_ok : refuse(why, exit_infrastructure);
+}
+
 std::string replace_part(const std::string& path, const std::string& name,
                          const std::string& content) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fmt::format("{}: cannot be read: {}", path, std::strerror(errno));
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const std::string begin = fmt::format("<!-- {}: begin -->\n", name);
-  const std::string end = fmt::format("<!-- {}: end -->", name);
-  const size_t from = text.find(begin);
-  const size_t to = from == std::string::npos ? from : text.find(end, from);
-  if (to == std::string::npos) {
-    return fmt::format("{}: the lines '{}' and '{}' were expected", path,
-                       begin.substr(0, begin.size() - 1), end);
-  }
-  return write_whole(path, text.substr(0, from + begin.size()) + content + text.substr(to));
+  const Part part = find_part(path, name);
+  if (!part.why.empty()) return part.why;
+  return write_whole(path, part.before + content + part.after);
 }
 
 std::string shell_word(const std::string& text) {

@@ -125,10 +125,8 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   EnginesHere engines;
   const ExitStatus found = find_engines({command.engine}, false, engines);
   if (found != exit_ok) return found;
-  for (const std::string& path : {command.json, command.summary}) {
-    const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
-  }
+  const ExitStatus writable = refuse_unwritable({command.json}, command.summary, limit_part);
+  if (writable != exit_ok) return writable;
   now.enter(Doing::Whose::ours, "measuring");
   report.engine = command.engine;
   report.version = version_text();

@@ -242,10 +242,9 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   ExitStatus status = read_cases(command, cases, matrix);
   if (status == exit_ok) status = find_engines_of(command, engines, matrix);
   if (status != exit_ok) return status;
-  for (const std::string& path : {command.json, command.summary}) {
-    const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
-  }
+  status = refuse_unwritable({command.json}, command.summary,
+                             command.public_rules ? rules_part : catalogue_part);
+  if (status != exit_ok) return status;
   matrix.version = version_text();
   matrix.command = shell_word(command.program) + " matrix";
   for (const std::string& name : command.mutants) matrix.command += " --mutant " + name;

@@ -100,10 +100,8 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
                               command.seed),
                   exit_bad_input);
   }
-  for (const std::string& path : {command.json, command.summary}) {
-    const std::string wrong = path.empty() ? "" : why_not_writable(path);
-    if (!wrong.empty()) return refuse(wrong, exit_infrastructure);
-  }
+  const ExitStatus writable = refuse_unwritable({command.json}, command.summary, odds_part);
+  if (writable != exit_ok) return writable;
   now.enter(Doing::Whose::ours, "counting");
   report.seed = *seed;
   report.cases = command.cases;
@@ -112,10 +110,12 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
   report.command = fmt::format("{} odds --seed {} --cases {}", shell_word(command.program), *seed,
                                command.cases);
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
+  const std::string corpus = find_corpus();
+  if (corpus.empty()) return refuse("there is no folder corpus here", exit_bad_input);
   const ExitStatus measured = measure(command, report);
   if (measured != exit_ok) return measured;
-  std::string why = "there is no folder corpus here";
-  const std::optional<OddsRow> captures = row_of_captures(find_corpus(), &why);
+  std::string why;
+  const std::optional<OddsRow> captures = row_of_captures(corpus, &why);
   if (!captures) return refuse(why, exit_infrastructure);
   report.rows.push_back(*captures);
   fmt::print("{}", as_text(report));

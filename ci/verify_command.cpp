@@ -165,10 +165,9 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
     options.dialect = parse_dialect(command.dialect, &why);
     if (!options.dialect) return refuse(why, exit_bad_input);
   }
-  for (const std::string& path : {command.json, command.markdown, command.summary}) {
-    if (path.empty()) continue;
-    if (why = why_not_writable(path); !why.empty()) return refuse(why, exit_infrastructure);
-  }
+  const ExitStatus writable =
+      refuse_unwritable({command.json, command.markdown}, command.summary, summary_part);
+  if (writable != exit_ok) return writable;
 
   Run run{command, std::chrono::steady_clock::now(), {}, ""};
   ExitStatus written = judge_files(run, options, now);

@@ -174,10 +174,8 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   ExitStatus status = read_cases(command, plan);
   if (status == exit_ok) status = find_kernel_mutants(command.mutants, plan.mutants);
   if (status != exit_ok) return status;
-  for (const std::string& path : {command.json, command.summary}) {
-    const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
-  }
+  status = refuse_unwritable({command.json}, command.summary, kernel_mutants_part);
+  if (status != exit_ok) return status;
   for (const KernelMutant& mutant : plan.mutants) {
     plan.order.push_back(order_for(mutant.edit, plan));
   }
