@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "device/gdn.h"
 #include "invariants/harness/regimes.h"
 
 namespace gdn {

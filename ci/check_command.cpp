@@ -243,8 +243,8 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   const ExitStatus planned = make_plan(command, plan);
   if (planned != exit_ok) return planned;
   now.enter(Doing::Whose::ours, "judging");
-  const ExitStatus writable = refuse_unwritable({command.json, command.markdown});
-  if (writable != exit_ok) return writable;
+  const std::string unwritable = why_results_not_writable({command.json, command.markdown});
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
 
   end_early_on_signals();
   CheckReport report;

@@ -8,8 +8,8 @@
 namespace gdn {
 
 ExitStatus run_compare(const CompareCommand& command) {
-  const ExitStatus writable = refuse_unwritable({command.json, command.markdown});
-  if (writable != exit_ok) return writable;
+  const std::string unwritable = why_results_not_writable({command.json, command.markdown});
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   std::string why;
   const std::optional<ReadRun> before = read_run(command.before, &why);
   if (!before) return refuse(why, exit_bad_input);

@@ -96,16 +96,15 @@ std::string write_whole(const std::string& path, const std::string& content) {
   return unwritable(path, error);
 }
 
-ExitStatus refuse_unwritable(const std::vector<std::string>& paths, const std::string& document,
-                             const std::string& part) {
+std::string why_results_not_writable(const std::vector<std::string>& paths,
+                                     const std::string& document, const std::string& part) {
   for (const std::string& path : paths) {
     const std::string why = path.empty() ? "" : why_not_writable(path);
-    if (!why.empty()) return refuse(why, exit_infrastructure);
+    if (!why.empty()) return why;
   }
-  if (document.empty()) return exit_ok;
-  std::string why = find_part(document, part).why;
-  if (why.empty()) why = why_not_writable(document);
-  return why.empty() ? exit_ok : refuse(why, exit_infrastructure);
+  if (document.empty()) return "";
+  const std::string why = find_part(document, part).why;
+  return why.empty() ? why_not_writable(document) : why;
 }
 
 std::string replace_part(const std::string& path, const std::string& name,

@@ -4,18 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "ci/exit_status.h"
-
 namespace gdn {
 
 // Why a file could not be written there, or an empty string. Leaves nothing behind.
 std::string why_not_writable(const std::string& path);
 
-// Of results that are to be written once the work is done, so that it is not done in vain: a line
-// and exit_infrastructure if one of the files cannot be, or the document has no such part. Empty
-// paths ask for nothing.
-ExitStatus refuse_unwritable(const std::vector<std::string>& paths,
-                             const std::string& document = "", const std::string& part = "");
+// Of results that are to be written once the work is done, so that it is not done in vain: why one
+// of the files could not be, or that the document has no such part; or an empty string. Empty paths
+// ask for nothing.
+std::string why_results_not_writable(const std::vector<std::string>& paths,
+                                     const std::string& document = "",
+                                     const std::string& part = "");
 
 // Writes beside the path, then renames; a link is followed, and a pipe or a device is written as it
 // is. Returns what went wrong, or an empty string.

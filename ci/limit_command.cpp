@@ -125,8 +125,9 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   EnginesHere engines;
   const ExitStatus found = find_engines({command.engine}, false, engines);
   if (found != exit_ok) return found;
-  const ExitStatus writable = refuse_unwritable({command.json}, command.summary, limit_part);
-  if (writable != exit_ok) return writable;
+  const std::string unwritable =
+      why_results_not_writable({command.json}, command.summary, limit_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   now.enter(Doing::Whose::ours, "measuring");
   report.engine = command.engine;
   report.version = version_text();

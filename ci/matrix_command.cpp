@@ -242,9 +242,9 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   ExitStatus status = read_cases(command, cases, matrix);
   if (status == exit_ok) status = find_engines_of(command, engines, matrix);
   if (status != exit_ok) return status;
-  status = refuse_unwritable({command.json}, command.summary,
-                             command.public_rules ? rules_part : catalogue_part);
-  if (status != exit_ok) return status;
+  const std::string unwritable = why_results_not_writable(
+      {command.json}, command.summary, command.public_rules ? rules_part : catalogue_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   matrix.version = version_text();
   matrix.command = shell_word(command.program) + " matrix";
   for (const std::string& name : command.mutants) matrix.command += " --mutant " + name;

@@ -100,8 +100,9 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
                               command.seed),
                   exit_bad_input);
   }
-  const ExitStatus writable = refuse_unwritable({command.json}, command.summary, odds_part);
-  if (writable != exit_ok) return writable;
+  const std::string unwritable =
+      why_results_not_writable({command.json}, command.summary, odds_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   now.enter(Doing::Whose::ours, "counting");
   report.seed = *seed;
   report.cases = command.cases;

@@ -233,9 +233,9 @@ std::string why_not_saved_in(const std::string& folder) {
 ExitStatus triage_all(const TriageCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
-  const ExitStatus writable =
-      refuse_unwritable({command.json, command.markdown}, command.summary, scorecard_part);
-  if (writable != exit_ok) return writable;
+  const std::string unwritable =
+      why_results_not_writable({command.json, command.markdown}, command.summary, scorecard_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   if (command.mutants) return triage_mutants(command, now);
   const std::string why_not_saved = why_not_saved_in(command.out);
   if (!why_not_saved.empty()) return refuse(why_not_saved, exit_infrastructure);

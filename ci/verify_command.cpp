@@ -165,9 +165,9 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
     options.dialect = parse_dialect(command.dialect, &why);
     if (!options.dialect) return refuse(why, exit_bad_input);
   }
-  const ExitStatus writable =
-      refuse_unwritable({command.json, command.markdown}, command.summary, summary_part);
-  if (writable != exit_ok) return writable;
+  const std::string unwritable =
+      why_results_not_writable({command.json, command.markdown}, command.summary, summary_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
 
   Run run{command, std::chrono::steady_clock::now(), {}, ""};
   ExitStatus written = judge_files(run, options, now);

@@ -174,8 +174,9 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   ExitStatus status = read_cases(command, plan);
   if (status == exit_ok) status = find_kernel_mutants(command.mutants, plan.mutants);
   if (status != exit_ok) return status;
-  status = refuse_unwritable({command.json}, command.summary, kernel_mutants_part);
-  if (status != exit_ok) return status;
+  const std::string unwritable =
+      why_results_not_writable({command.json}, command.summary, kernel_mutants_part);
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   for (const KernelMutant& mutant : plan.mutants) {
     plan.order.push_back(order_for(mutant.edit, plan));
   }
