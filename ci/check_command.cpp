@@ -68,7 +68,7 @@ class Collected {
   Collected(const Plan& plan, CheckReport& report) : plan_(plan), report_(report) {
     for (const Invariant* invariant : plan.judging.invariants) {
       for (const EngineSource& engine : plan.judging.engines) {
-        report.rows.push_back({invariant->name, engine.name, {}, 0, {}});
+        report.rows.push_back({invariant->name, engine.name, {}, 0, 0, {}});
       }
     }
     for (const std::string& regime : all_regimes()) report.regimes.emplace_back(regime, 0);
@@ -81,6 +81,7 @@ class Collected {
     for (const Answer& one : judged) {
       CheckRow& row = report_.rows[one.invariant * plan_.judging.engines.size() + one.engine];
       row.tally.count(one.verdict.outcome);
+      row.tensors += one.verdict.tensors;
       const bool not_served = one.verdict.outcome == Outcome::not_applicable;
       if (drawn && !not_served) {
         ++report_.drawn_verdicts;

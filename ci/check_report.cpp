@@ -75,6 +75,9 @@ std::vector<std::string> remarks(const CheckReport& report) {
   std::vector<std::string> lines;
   for (const std::string& engine : report.absent) lines.push_back("not available: " + engine);
   for (std::string& line : not_asked_by_reason(report)) lines.push_back(std::move(line));
+  size_t tensors = 0;
+  for (const CheckRow& row : report.rows) tensors += row.tensors;
+  lines.push_back(fmt::format("tensors judged: {}", tensors));
   if (report.drawn_verdicts > 0) {
     const bool many = undecided_percent(report) > undecided_percent_max;
     lines.push_back(fmt::format(

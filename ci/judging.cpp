@@ -25,13 +25,14 @@ constexpr size_t crash_tries_max = 150;
 struct VerdictBytes {
   uint64_t outcome;
   double worst_ratio, worst_ulp;
-  uint64_t elements, undecided, worst_index;
+  uint64_t tensors, elements, undecided, worst_index;
 };
 
 std::string packed(const Verdict& v) {
   const VerdictBytes head = {static_cast<uint64_t>(v.outcome),
                              v.worst_ratio,
                              v.worst_ulp,
+                             v.tensors,
                              v.elements,
                              v.undecided,
                              v.worst_index};
@@ -46,6 +47,7 @@ Verdict unpacked(std::string_view bytes) {
   v.outcome = static_cast<Outcome>(head.outcome);
   v.worst_ratio = head.worst_ratio;
   v.worst_ulp = head.worst_ulp;
+  v.tensors = head.tensors;
   v.elements = head.elements;
   v.undecided = head.undecided;
   v.worst_index = head.worst_index;

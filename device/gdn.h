@@ -226,6 +226,7 @@ typedef struct gdn_api {
    * this thread's last open failed. Never NULL. */
   const char *(*last_error)(const gdn_engine *engine);
 
+  /* src and dst may be NULL where bytes is 0 alone. */
   gdn_status (*buffer_create)(gdn_engine *, uint64_t bytes, gdn_buffer *buffer);
   gdn_status (*buffer_write)(gdn_engine *, gdn_buffer, uint64_t offset_bytes, const void *src,
                              uint64_t bytes);

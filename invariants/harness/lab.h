@@ -30,8 +30,9 @@ struct Altered {
   std::function<void(gdn_recurrent_args&)> recurrent = {};  // its right arguments, to be changed
   bool null_args = false;                                   // of recurrent
   std::string given_twice = {};                             // of apply: an array
+  std::map<std::string, int64_t> fewer = {};                // of apply: taken off an array's count
 
-  bool is_any() const { return recurrent || null_args || !given_twice.empty(); }
+  bool is_any() const { return recurrent || null_args || !given_twice.empty() || !fewer.empty(); }
 };
 
 // How a run is set up, beyond the case: but for a refused allocation, what is imported and calls
