@@ -334,11 +334,7 @@ void Runner::recurrent(const Call& call, int64_t first_token) {
       return;
     }
   }
-  RecurrentSession::Besides besides;
-  besides.altered = altered();
-  if (!call.from_zero.empty()) besides.from_zero = static_cast<int32_t>(call.from_zero.front());
-  now_->status =
-      recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"], besides);
+  now_->status = recurrence_->call(call, first_token, now_->arrays, altered());
   if (now_->ok()) now_->status = recurrence_->state(now_->arrays["S"]);
   if (!now_->ok()) now_->text = recurrence_->refusal();
   if (!recurrence_->misconduct().empty()) misconduct(recurrence_->misconduct());
