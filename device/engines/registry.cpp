@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <vector>
 
 namespace gdn {
@@ -15,16 +14,6 @@ std::vector<const gdn_api*>& engines() {
   return list;
 }
 
-struct Configurable {
-  const char* name;
-  Configure configure;
-};
-
-std::vector<Configurable>& configurable() {
-  static std::vector<Configurable> list;
-  return list;
-}
-
 std::vector<gdn_mutant>& mutants() {
   static std::vector<gdn_mutant> list;
   return list;
@@ -32,8 +21,7 @@ std::vector<gdn_mutant>& mutants() {
 
 }  // namespace
 
-EngineRegistrar::EngineRegistrar(const gdn_api& api, Configure configure) {
-  if (configure != nullptr) configurable().push_back({api.name, configure});
+EngineRegistrar::EngineRegistrar(const gdn_api& api) {
   const auto after = [](const gdn_api* a, const gdn_api* b) {
     return std::strcmp(a->name, b->name) < 0;
   };
@@ -53,17 +41,6 @@ size_t gdn_builtin_count(void) { return gdn::engines().size(); }
 
 const gdn_api* gdn_builtin(size_t index) {
   return index < gdn::engines().size() ? gdn::engines()[index] : nullptr;
-}
-
-const gdn_api* gdn_builtin_with(const char* name, const char* setting, const char** why) {
-  static thread_local std::string words;
-  words = std::string("the engine ") + name + " has no settings";
-  const gdn_api* found = nullptr;
-  for (const gdn::Configurable& engine : gdn::configurable()) {
-    if (std::strcmp(engine.name, name) == 0) found = engine.configure(setting, &words);
-  }
-  if (why != nullptr) *why = found == nullptr ? words.c_str() : "";
-  return found;
 }
 
 size_t gdn_mutant_count(void) { return gdn::mutants().size(); }
