@@ -44,6 +44,7 @@ const Registered self{{.claim = "a right call of recurrent meets no fault",
                                  "state_stored_over_its_prefetch",
                                  "state_tile_not_awaited",
                                  "state_tile_overwritten_while_used",
+                                 "states_without_guard",
                                  "stores_out_of_turn",
                                  "update_beside_its_error"}}};
 

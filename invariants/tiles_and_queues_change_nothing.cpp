@@ -42,16 +42,15 @@ Verdict check(const Case& c, const Lab& lab) {
   return verdict;
 }
 
-const Registered self{
-    {.claim = "tiles, queues and cores change no bit",
-     .applies = applies,
-     .check = check,
-     .kills = {"copy_of_the_next_tile_length", "gates_read_without_padding",
-               "output_rows_without_padding", "padding_summed", "q_scaled_for_each_tile",
-               "results_flushed_once_a_sequence", "states_without_guard",
-               "tile_of_the_next_tile_length", "values_of_the_first_tile"},
-     .judges = {"ascend_sim"},
-     .needs = {"ascend_sim"}}};
+const Registered self{{.claim = "tiles, queues and cores change no bit",
+                       .applies = applies,
+                       .check = check,
+                       .kills = {"copy_of_the_next_tile_length", "gates_read_without_padding",
+                                 "output_rows_without_padding", "padding_summed",
+                                 "q_scaled_for_each_tile", "results_flushed_once_a_sequence",
+                                 "tile_of_the_next_tile_length", "values_of_the_first_tile"},
+                       .judges = {"ascend_sim"},
+                       .needs = {"ascend_sim"}}};
 
 }  // namespace
 }  // namespace gdn

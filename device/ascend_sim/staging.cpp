@@ -62,8 +62,8 @@ Staging::Staging(const gdn_recurrent_args& args, const HostPlan& host, uint32_t 
   gather(problem_.q, host.q, a.num_k_heads, a.head_k_dim);
   gather(problem_.k, host.k, a.num_k_heads, a.head_k_dim);
   gather(problem_.v, host.v, a.num_v_heads, a.head_v_dim);
-  gather(problem_.beta, host.beta, 1, a.num_v_heads);
-  if (host.g.is_there()) gather(problem_.g, host.g, 1, a.num_v_heads);
+  gather(problem_.beta, host.beta, a.num_v_heads, 1);
+  if (host.g.is_there()) gather(problem_.g, host.g, a.num_v_heads, 1);
   if (host.gk.is_there()) gather(problem_.gk, host.gk, a.num_v_heads, a.head_k_dim);
   gather_states();
 }
@@ -112,8 +112,8 @@ void Staging::gather(Global& to, const Seen& from, int64_t heads, int64_t dim) {
   for (const int64_t token : tokens_) {
     for (int64_t i = 0; i < heads; ++i) {
       for (int64_t j = 0; j < dim; ++j) {
-        const int64_t index = heads == 1 ? from.index(token, j) : from.index(token, i, j);
-        std::memcpy(at, from.data + index * element, static_cast<size_t>(element));
+        std::memcpy(at, from.data + from.index(token, i, j) * element,
+                    static_cast<size_t>(element));
         at += element;
       }
     }
