@@ -227,6 +227,8 @@ ExitStatus find_all_engines(const CorpusAddCommand& command, EnginesHere& here, 
   // A case is made smaller on the first that fails: those that cost less come first.
   std::vector<std::string> names = {"twin", "simt"};
   for (size_t i = 0; i < gdn_builtin_count(); ++i) {
+    // What serves no layer holds nothing on most cases, and makes none unfit.
+    if (gdn_builtin(i)->step == nullptr) continue;
     const std::string name = gdn_builtin(i)->name;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }

@@ -326,6 +326,9 @@ typedef struct gdn_mutant {
 } gdn_mutant;
 size_t gdn_builtin_count(void);
 const gdn_api *gdn_builtin(size_t index); /* NULL out of range */
+/* One of them in a way that it can be had in beside its own, as text of its own: "v_step=32". NULL
+ * where it cannot; *why then has the reason, until this thread's next call. */
+const gdn_api *gdn_builtin_with(const char *name, const char *setting, const char **why);
 size_t gdn_mutant_count(void);
 const gdn_mutant *gdn_mutant_at(size_t index); /* sorted by name; NULL out of range */
 

@@ -126,11 +126,17 @@ inline bool works_here(const gdn_api& api) {
 }
 
 // By name; an engine whose device is not on this machine is not among them.
-inline std::vector<std::string> engines_here() {
+inline std::vector<std::string> all_engines_here() {
   std::vector<std::string> names;
   for (size_t i = 0; i < gdn_builtin_count(); ++i) {
     if (works_here(*gdn_builtin(i))) names.emplace_back(gdn_builtin(i)->name);
   }
+  return names;
+}
+// Those that have every call of the ABI, and not the recurrence alone.
+inline std::vector<std::string> engines_here() {
+  std::vector<std::string> names = all_engines_here();
+  std::erase_if(names, [](const std::string& name) { return api_named(name).step == nullptr; });
   return names;
 }
 

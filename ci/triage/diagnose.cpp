@@ -10,6 +10,7 @@
 #include "ci/judging.h"
 #include "ci/triage/causes.h"
 #include "ci/triage/localise.h"
+#include "ci/triage/own_words.h"
 #include "ci/triage/pattern.h"
 #include "ci/triage/smallest.h"
 #include "invariants/harness/watched_runs.h"
@@ -110,7 +111,11 @@ const Invariant* shown_by(const Question& question, const Case& c, const Lab& la
 
 void look_into(const Suspicion& suspicion, const Candidates& candidates, const Lab& lab,
                Finding& finding) {
-  if (!suspicion.in_operator) return;
+  if (!suspicion.in_operator) {
+    std::optional<Explanation> missing = missing_wait(finding.verdict.detail);
+    if (missing) finding.explanations.push_back(*std::move(missing));
+    return;
+  }
   const std::optional<Located> found = located(suspicion.c, lab);
   const std::optional<Located> smallest = located(finding.smallest, lab);
   if (found && !found->right_alone) {

@@ -42,6 +42,10 @@ std::vector<std::string> causes_of(const Finding& f) {
     }
   }
   for (const Explanation& e : f.explanations) {
+    if (e.elements == 0) {
+      causes.push_back(fmt::format("{}: {}, by the engine's own words", e.name, e.sentence));
+      continue;
+    }
     causes.push_back(fmt::format("{}: {}; all of {} within its bound, error/bound {:.3g}", e.name,
                                  e.sentence, counted(static_cast<int64_t>(e.elements), "number"),
                                  e.worst_ratio));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ci/judging.h"
+#include "ci/triage/own_words.h"
 #include "invariants/harness/shrink.h"
 
 namespace gdn {
@@ -98,6 +99,16 @@ Smallest smallest_call(const Suspicion& suspicion, const Lab& lab) {
 
 }  // namespace
 
+namespace {
+
+// By its name; empty where the engine said nothing of one.
+std::string wait_missing_by(const Verdict& verdict) {
+  const std::optional<Explanation> missing = missing_wait(verdict.detail);
+  return missing ? missing->name : "";
+}
+
+}  // namespace
+
 std::optional<Located> located(const Case& c, const Lab& lab) {
   return localise(c, lab, true).first;
 }
@@ -109,9 +120,11 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   suspicion.c = c;
   if (!localised.first) {
     if (localised.served.outcome < Outcome::engine_error) return std::nullopt;
-    // An operator on its own that writes where it should not answers for that itself.
+    // An operator on its own that writes where it should not, or whose accesses nothing orders,
+    // answers for that itself.
     const std::optional<Operator> own = operator_of(c.subject);
-    const bool blames_own = own && localised.served.outcome == Outcome::fails;
+    const bool blames_own =
+        own && (localised.served.outcome == Outcome::fails || is_own_fault(localised.served));
     suspicion.op = blames_own ? std::string(name_of(*own)) : host;
     suspicion.verdict = localised.served;
     return suspicion;
@@ -154,7 +167,8 @@ Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, c
     }
     const std::optional<Suspicion> here = suspect_operator(c, lab);
     return here && here->op == suspicion.op && here->tensor == suspicion.tensor &&
-           here->in_operator == suspicion.in_operator;
+           here->in_operator == suspicion.in_operator &&
+           wait_missing_by(here->verdict) == wait_missing_by(suspicion.verdict);
   };
   const Shrunk shrunk = shrink(suspicion.c, same, tries_max);
   return {shrunk.smallest, shrunk.accepted, std::nullopt};

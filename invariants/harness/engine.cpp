@@ -57,6 +57,18 @@ const gdn_api* built_in(std::string_view name) {
   return nullptr;
 }
 
+// `ascend_sim:v_step=32`; null without words where no built-in engine is named.
+const gdn_api* built_in_with(std::string_view name, std::string* why) {
+  const size_t colon = name.find(':');
+  if (colon == std::string_view::npos || !built_in(name.substr(0, colon))) return nullptr;
+  const char* words = "";
+  const gdn_api* const found =
+      gdn_builtin_with(std::string(name.substr(0, colon)).c_str(),
+                       std::string(name.substr(colon + 1)).c_str(), &words);
+  if (!found) *why = "engine " + std::string(name) + ": " + words;
+  return found;
+}
+
 const gdn_api* mutant(std::string_view name) {
   for (size_t i = 0; i < gdn_mutant_count(); ++i) {
     const gdn_mutant* m = gdn_mutant_at(i);
@@ -177,6 +189,7 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
     if (!api) api = kernel_mutant(std::string(name), why);
   } else {
     api = built_in(name);
+    if (!api) api = built_in_with(name, why);
   }
   if (api) return use_engine(asked, api, why);
   if (why->empty()) {
