@@ -96,6 +96,13 @@ struct ListCommand {
 };
 ExitStatus run_list(const ListCommand& command);
 
+struct DialectsCommand {
+  std::string program = "deltaproof";
+  std::string json;     // where to write, or empty
+  std::string summary;  // a document whose part `dialects` is replaced, or empty
+};
+ExitStatus run_dialects(const DialectsCommand& command);
+
 std::string version_text();
 
 }  // namespace gdn

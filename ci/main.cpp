@@ -207,6 +207,15 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   return command;
 }
 
+const CLI::App* add_dialects(CLI::App& app, gdn::DialectsCommand& dialects) {
+  CLI::App* const command = app.add_subcommand(
+      "dialects", "where presets differ, and the smallest cases that show it: docs/dialects.md");
+  command->add_option("--json", dialects.json, "write every figure to this file");
+  command->add_option("--summary", dialects.summary,
+                      "replace the part 'dialects' of this document");
+  return command;
+}
+
 struct CorpusCommands {
   gdn::CorpusAddCommand add;
   gdn::CorpusMinimiseCommand minimise;
@@ -271,9 +280,11 @@ int run(int argc, char** argv) {
   gdn::OddsCommand odds;
   gdn::CompareCommand compare;
   gdn::ListCommand list;
+  gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
   triage.program = limit.program = odds.program = argv[0];
+  dialects.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -283,6 +294,7 @@ int run(int argc, char** argv) {
   const CLI::App* const odds_command = add_odds(app, odds);
   const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
+  const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
   const CLI::App* const corpus_command = add_corpus(app, corpus);
@@ -303,6 +315,7 @@ int run(int argc, char** argv) {
   if (odds_command->parsed()) return gdn::run_odds(odds);
   if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
+  if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }
