@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "ci/contract_lab.h"
 #include "invariants/harness/shrink.h"
 #include "reference/formats.h"
 
@@ -124,12 +125,10 @@ Size size_of(const Case& c) { return {count_of_numbers(c), print(c).size()}; }
 }  // namespace
 
 Lab lab_of_any_order() {
-  std::string why;
-  EngineSource engine = find_engine("twin", &why).value();
-  engine.description.contract = any_f32_contract();
+  Contract contract = any_f32_contract();
   // The dialect alone says which form it is.
-  engine.description.contract.softplus = SoftplusForm::log1p_thresholds;
-  return Lab(std::move(engine));
+  contract.softplus = SoftplusForm::log1p_thresholds;
+  return lab_of(std::move(contract));
 }
 
 bool exclude_each_other(const ExpectedElement& one, const ExpectedElement& other) {
