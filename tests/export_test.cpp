@@ -76,8 +76,8 @@ class ExportCli : public ProgramTest {
     return run("export " + arguments + " --out " + path(name));
   }
   Ran python(const std::string& script, const std::string& arguments) const {
-    return run_line(std::string(PYTHON) + " " SOURCE_DIR "/docs/python/" + script + " " +
-                    arguments + " 2>&1");
+    return run_line("PYTHONDONTWRITEBYTECODE=1 " + std::string(PYTHON) +
+                    " " SOURCE_DIR "/docs/python/" + script + " " + arguments + " 2>&1");
   }
 };
 

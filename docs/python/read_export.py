@@ -51,7 +51,8 @@ def read_safetensors(path):
         begin, end = entry["data_offsets"]
         if not 0 <= begin <= end <= len(data):
             raise ValueError(f"{path}: {name} lies outside the file")
-        tensors[name] = np.frombuffer(data[begin:end], TYPES[entry["dtype"]]).reshape(entry["shape"])
+        numbers = np.frombuffer(data[begin:end], TYPES[entry["dtype"]])
+        tensors[name] = numbers.reshape(entry["shape"])
     return metadata, tensors
 
 
