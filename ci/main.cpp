@@ -24,6 +24,8 @@ Examples
   deltaproof triage out
   deltaproof compare before.json after.json
   deltaproof list invariants
+  deltaproof export --cases 200 --out cases.safetensors
+  deltaproof dialects
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status

@@ -42,6 +42,11 @@ std::vector<Command> commands_of(const std::string& text) {
   return commands;
 }
 
+// A column is as wide as its longest cell, and a path may be that.
+std::string without_padding(const std::string& text) {
+  return std::regex_replace(text, std::regex(" +"), " ");
+}
+
 class PlugInDocument : public ProgramTest {
  protected:
   // What is built goes into the test's own folder, with the program of this build.
@@ -69,11 +74,14 @@ TEST_F(PlugInDocument, IsFollowedAsItStands) {
     EXPECT_EQ(ran.status, command.status) << command.line << "\n" << ran.output;
     printed += ran.output;
   }
-  for (const char* shown : {"27 hold, 0 fail, 816 not applicable",
+  // The lines that the document quotes, the library as it is named there.
+  printed = std::regex_replace(printed, std::regex(path("out/")), "out/");
+  for (const char* shown : {"out/only_dequant.so  local  dequant   dequantised  4096",
                             "suspect: delta_rule of capture: it fails on its own inputs"}) {
     EXPECT_THAT(document(), HasSubstr(std::string("    ") + shown));
-    EXPECT_THAT(printed, HasSubstr(shown));
+    EXPECT_THAT(without_padding(printed), HasSubstr(without_padding(shown)));
   }
+  EXPECT_THAT(printed, HasSubstr(" hold, 0 fail, "));
 }
 
 TEST_F(PlugInDocument, AFaultInTheSmallestEngineIsFound) {
