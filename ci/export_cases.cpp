@@ -11,6 +11,7 @@
 
 #include "ci/commands.h"
 #include "ci/safetensors_writer.h"
+#include "ci/state_layout.h"
 #include "reference/formats.h"
 
 namespace gdn {
@@ -31,14 +32,8 @@ double sum_outward(double a, double b, double side) {
 // As the dialect lays a state out.
 template <class Number>
 std::vector<Number> in_layout(const std::vector<Number>& canonical, const Case& c) {
-  if (c.dialect.state_layout == Dialect::StateLayout::kv) return canonical;
-  const auto kd = static_cast<size_t>(c.shape.head_k_dim);
-  const auto vd = static_cast<size_t>(c.shape.head_v_dim);
-  std::vector<Number> stored(canonical.size());
-  for (size_t i = 0; i < canonical.size(); ++i) {
-    stored[(i / (kd * vd) * vd + i % vd) * kd + i / vd % kd] = canonical[i];
-  }
-  return stored;
+  const bool turned = c.dialect.state_layout == Dialect::StateLayout::vk;
+  return turned ? put_as_vk(canonical, c.shape) : canonical;
 }
 
 Extents state_extents(const Case& c) {
