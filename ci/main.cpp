@@ -24,6 +24,8 @@ Examples
   deltaproof triage out
   deltaproof compare before.json after.json
   deltaproof list invariants
+  deltaproof export --cases 200 --out cases.safetensors
+  deltaproof dialects
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
@@ -207,6 +209,32 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   return command;
 }
 
+const CLI::App* add_dialects(CLI::App& app, gdn::DialectsCommand& dialects) {
+  CLI::App* const command = app.add_subcommand(
+      "dialects", "where presets differ, and the smallest cases that show it: docs/dialects.md");
+  command->add_option("--json", dialects.json, "write every figure to this file");
+  command->add_option("--summary", dialects.summary,
+                      "replace the part 'dialects' of this document");
+  return command;
+}
+
+const CLI::App* add_export(CLI::App& app, gdn::ExportCommand& exported) {
+  CLI::App* const command = app.add_subcommand(
+      "export", "write cases with expected values and bounds, for suites that link nothing");
+  command->add_option("files", exported.files, "case files");
+  command->add_option("--out", exported.out, "the safetensors file to write")->required();
+  command->add_option("--cases", exported.cases, "how many to draw beside the files")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 16));
+  command->add_option("--seed", exported.seed, "of the cases that are drawn (default: 1)");
+  command->add_option("--subject", exported.subjects, "draw this alone; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--contract", exported.contract,
+                   "whose arithmetic: any_f32, torch_cpu, triton, or an engine's own")
+      ->capture_default_str();
+  return command;
+}
+
 struct CorpusCommands {
   gdn::CorpusAddCommand add;
   gdn::CorpusMinimiseCommand minimise;
@@ -271,9 +299,12 @@ int run(int argc, char** argv) {
   gdn::OddsCommand odds;
   gdn::CompareCommand compare;
   gdn::ListCommand list;
+  gdn::ExportCommand exported;
+  gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
   triage.program = limit.program = odds.program = argv[0];
+  dialects.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -283,6 +314,8 @@ int run(int argc, char** argv) {
   const CLI::App* const odds_command = add_odds(app, odds);
   const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
+  const CLI::App* const export_command = add_export(app, exported);
+  const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
   const CLI::App* const corpus_command = add_corpus(app, corpus);
@@ -303,6 +336,8 @@ int run(int argc, char** argv) {
   if (odds_command->parsed()) return gdn::run_odds(odds);
   if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
+  if (export_command->parsed()) return gdn::run_export(exported);
+  if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }
