@@ -111,7 +111,8 @@ class Collected {
     size_t& saved = saved_[{one.invariant, one.engine}];
     if (saved == saved_max) return;
     ++saved;
-    failing.push_back({c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0});
+    failing.push_back(
+        {c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0, {}, one.hangs});
     found_at.push_back(index);
   }
 

@@ -17,6 +17,7 @@ struct Answer {
   size_t engine = 0, invariant = 0;  // indices into Judging
   Verdict verdict;
   bool crashed = false;  // the engine ended the process: engine_error, in `detail` how
+  bool hangs = false;    // or a call of it did not come back: it is asked no more
 };
 
 struct Judging {
@@ -48,6 +49,7 @@ struct Failing {
   size_t steps = 0;  // from `found` to `smallest`
   // Engines on which a smaller case has to hold: none of its elements may be undecided there.
   std::vector<size_t> holding = {};
+  bool hangs = false;  // it stays as it was found: each smaller one could take as long
 };
 void make_small(const Judging& judging, std::vector<Failing>& failing);
 

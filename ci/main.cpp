@@ -1,5 +1,7 @@
 // The program `deltaproof`: is every number that an engine produces explainable by rounding, and if
 // not, which operator is wrong?
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <system_error>
@@ -9,6 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/triage_command.h"
+#include "ci/watched_child.h"
 
 namespace {
 
@@ -34,6 +37,18 @@ Exit status
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
+
+// What CLI::Range accepts, but for NaN, which is not less than anything.
+std::string why_not_between(const std::string& text, double least, double most) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  if (is_number && number >= least && number <= most) return "";
+  return fmt::format("expected a number from {} to {}, got '{}'", least, most, text);
+}
+
+auto between(double least, double most) {
+  return [=](const std::string& text) { return why_not_between(text, least, most); };
+}
 
 const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
   CLI::App* const command =
@@ -262,6 +277,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", gdn::version_text());
   app.footer(footer);
   app.require_subcommand(1);
+  // Before or after the command: it belongs to all that call engines.
+  app.fallthrough();
+  double call_seconds = gdn::call_seconds_max();
+  app.add_option("--call-seconds", call_seconds,
+                 "an engine hangs that does not come back from a call in this time; waiting for a "
+                 "processor does not count")
+      ->capture_default_str()
+      ->check(between(0.1, 1e7));
 
   gdn::VerifyCommand verify;
   gdn::CheckCommand check;
@@ -292,6 +315,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? gdn::exit_ok : gdn::exit_bad_input;
   }
+  gdn::set_call_seconds_max(call_seconds);
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);

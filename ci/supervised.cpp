@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "ci/interrupt.h"
+#include "ci/watched_child.h"
 
 namespace gdn {
 namespace {
@@ -106,13 +107,21 @@ ExitStatus supervised(const std::function<ExitStatus(Doing&)>& work) {
   const auto unmap = [](Doing* doing) { munmap(doing, sizeof(Doing)); };
   const std::unique_ptr<Doing, decltype(unmap)> doing(new (page) Doing, unmap);
   std::fflush(nullptr);
+  WatchedCalls calls;
+  const SignalsOfChildren signals;
   const pid_t child = fork();
   if (child < 0) return no_child("fork");
-  if (child == 0) be_the_child(work, *doing);
+  if (child == 0) {
+    signals.be_the_child();
+    calls.be_the_child();
+    be_the_child(work, *doing);
+  }
   pass_signals_to(child);
-  int ended = 0;
-  while (waitpid(child, &ended, 0) < 0) {
-    if (errno != EINTR) return no_child("waitpid");
+  std::string why;
+  const int ended = wait_watched(child, calls, child_has_to_end, &why);
+  if (!why.empty()) {
+    say(doing->whose() == Whose::engine ? fmt::format("{}: {}", doing->what(), why) : why);
+    return exit_engine_failed;
   }
   if (WIFSIGNALED(ended)) end_by_passed_signal(WTERMSIG(ended));
   return status_of_end(ended, *doing);

@@ -186,7 +186,9 @@ TEST(Processes, AStepThatHangsIsStoppedAndTheWorkGoesOn) {
     seen.push_back(std::to_string(step) + " " + std::string(result));
   };
   work.crashed = [&](size_t, size_t, const std::string& how) { seen.push_back(how); };
-  work.hung = [&](size_t, size_t step) { seen.push_back(std::to_string(step) + " hung"); };
+  work.hung = [&](size_t, size_t step, const std::string&) {
+    seen.push_back(std::to_string(step) + " hung");
+  };
   work.done = [](size_t) {};
   share_out(1, work);
   EXPECT_EQ(seen, (std::vector<std::string>{"0 done", "1 hung", "2 done"}));

@@ -18,7 +18,7 @@
 namespace gdn {
 namespace {
 
-// Of processor time: ten times what all verdicts on the slowest seed take on a right engine.
+// Ten times what all verdicts on the slowest seed take on a right engine.
 constexpr double verdict_seconds_max = 40;
 
 // One case after the other, each under all invariants: a step is a case's place in the order of its
@@ -130,9 +130,8 @@ void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   work.crashed = [&](size_t task, size_t step, const std::string& how) {
     died(task, step, Death::Cause::crash, how);
   };
-  work.hung = [&](size_t task, size_t step) {
-    died(task, step, Death::Cause::hangs,
-         fmt::format("no verdict after {} s of processor time", verdict_seconds_max));
+  work.hung = [&](size_t task, size_t step, const std::string& how) {
+    died(task, step, Death::Cause::hangs, how);
   };
   size_t done = 0;
   work.done = [&](size_t task) {

@@ -114,8 +114,11 @@ ExitStatus score(const TriageCommand& command, Scorecard& scorecard) {
   work.tasks = engines.size();
   const auto task = [&](size_t index) { return Task{engines[index], cases}; };
   work.step_seconds_max = command.seconds;
-  work.hung = [&](size_t index, size_t step) {
-    take_crash(step, "it hangs", cases, scorecard.rows[index]);
+  work.hung = [&](size_t index, size_t step, const std::string& how) {
+    take_crash(step, how, task(index), scorecard.rows[index]);
+  };
+  work.run = [&](size_t index, size_t first, Channel& channel) {
+    if (!scorecard.rows[index].is_equivalent) task(index).run(first, channel);
   };
   work.run = [&](size_t index, size_t first, Channel& channel) { task(index).run(first, channel); };
   work.result = [&](size_t index, size_t, std::string_view bytes) {
