@@ -239,6 +239,10 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
 }
 
 ExitStatus check_all(const CheckCommand& command, Doing& now) {
+  std::vector<std::string> inputs = command.engines;
+  inputs.push_back(command.corpus);
+  const std::string in_the_way = why_results_in_the_way({command.json, command.markdown}, inputs);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   Plan plan;
   now.enter(Doing::Whose::engine, "loading the engines");
   const ExitStatus planned = make_plan(command, plan);

@@ -8,6 +8,9 @@
 namespace gdn {
 
 ExitStatus run_compare(const CompareCommand& command) {
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.markdown}, {command.before, command.after});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable = why_results_not_writable({command.json, command.markdown});
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   std::string why;

@@ -44,6 +44,22 @@ std::string write_stream(const std::string& path, const std::string& content) {
   return written && closed ? "" : unwritable(path, errno);
 }
 
+// One that is not there is known by its name alone.
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (fs::equivalent(one, other, error)) return true;
+  const fs::path real = fs::weakly_canonical(one, error);
+  return !error && real == fs::weakly_canonical(other, error) && !error;
+}
+
+bool is_read_in(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error || (real.extension() != ".case" && real.extension() != ".jsonl")) return false;
+  const fs::path relative = real.lexically_relative(fs::canonical(folder, error));
+  return !error && !relative.empty() && *relative.begin() != "..";
+}
+
 // A document around one of its parts; or why there is no such part.
 struct Part {
   std::string before, after;
@@ -105,6 +121,27 @@ std::string why_results_not_writable(const std::vector<std::string>& paths,
   if (document.empty()) return "";
   const std::string why = find_part(document, part).why;
   return why.empty() ? why_not_writable(document) : why;
+}
+
+std::string why_results_in_the_way(const std::vector<std::string>& results,
+                                   const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& result = results[i];
+    if (result.empty() || is_stream(result)) continue;
+    for (const std::string& input : inputs) {
+      std::error_code error;
+      const bool is_folder = fs::is_directory(input, error);
+      if (is_folder ? is_read_in(input, result) : is_same_file(input, result)) {
+        return fmt::format("{}: it is read, expected another file for what is written", result);
+      }
+    }
+    for (size_t k = 0; k < i; ++k) {
+      if (!results[k].empty() && is_same_file(results[k], result)) {
+        return fmt::format("{}: expected another file for each of the results", result);
+      }
+    }
+  }
+  return "";
 }
 
 std::string replace_part(const std::string& path, const std::string& name,

@@ -125,6 +125,9 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   EnginesHere engines;
   const ExitStatus found = find_engines({command.engine}, false, engines);
   if (found != exit_ok) return found;
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.engine});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable =
       why_results_not_writable({command.json}, command.summary, limit_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);

@@ -86,7 +86,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
   command->add_option("--cases", check.cases, "how many to draw (default: 1000)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   command->add_option("--seconds", check.seconds, "begin no case later than this")
-      ->check(CLI::NonNegativeNumber);
+      ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
@@ -174,7 +174,7 @@ const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
   command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
   command->add_option("after", compare.after, "another one of the same command")->required();
   command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
-      ->check(CLI::Range(1e-12, 0.5))
+      ->check(between(1e-12, 0.5))
       ->capture_default_str();
   command->add_option("--json", compare.json, "write every figure to this file");
   command->add_option("--markdown", compare.markdown, "write the report to this file");

@@ -235,6 +235,9 @@ ExitStatus written(const MatrixCommand& command, const KillMatrix& matrix,
 ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.seeds});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants");
   KillMatrix matrix;
   Cases cases;

@@ -100,6 +100,8 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
                               command.seed),
                   exit_bad_input);
   }
+  const std::string in_the_way = why_results_in_the_way({command.json, command.summary}, {});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable =
       why_results_not_writable({command.json}, command.summary, odds_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);

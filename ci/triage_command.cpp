@@ -233,8 +233,14 @@ std::string why_not_saved_in(const std::string& folder) {
 ExitStatus triage_all(const TriageCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
-  const std::string unwritable =
-      why_results_not_writable({command.json, command.markdown}, command.summary, scorecard_part);
+  std::vector<std::string> inputs = command.paths;
+  inputs.insert(inputs.end(), command.engines.begin(), command.engines.end());
+  inputs.push_back(command.seeds);
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.markdown, command.summary}, inputs);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
+  const std::string unwritable = why_results_not_writable({command.json, command.markdown},
+                                                          command.summary, scorecard_part(command));
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   if (command.mutants) return triage_mutants(command, now);
   const std::string why_not_saved = why_not_saved_in(command.out);

@@ -149,7 +149,11 @@ ExitStatus judge_files(Run& run, VerifyOptions& options, Doing& now) {
 }
 
 ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
-  std::string why;
+  std::vector<std::string> inputs = command.files;
+  inputs.push_back(command.engine);
+  std::string why =
+      why_results_in_the_way({command.json, command.markdown, command.summary}, inputs);
+  if (!why.empty()) return refuse(why, exit_bad_input);
   now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
   const std::optional<EngineSource> engine = find_engine(command.engine, &why);
   if (!engine) return refuse("--engine: " + why, exit_bad_input);

@@ -167,6 +167,9 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   if (!command.summary.empty() && !command.mutants.empty()) {
     return refuse("--summary takes all mutants, leave --mutant out", exit_bad_input);
   }
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.seeds});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants of the kernels");
   Plan plan;
   plan.until_killed = command.until_killed;
