@@ -24,8 +24,14 @@ struct Task {
   int64_t index = 0;  // of the case
 };
 
-// Between processes: a byte for what follows, then the words of a refusal, or numbers.
-constexpr char served = 's', refused = 'r';
+// Between processes: a byte for what follows, then the words why there are no numbers, or numbers.
+constexpr char served = 's', not_judged = 'n', no_engine = 'e';
+
+std::string packed(const Verdict& why) {
+  const bool is_engines = why.outcome == Outcome::engine_error;
+  return (is_engines ? no_engine : not_judged) +
+         fmt::format("{}: {}", name_of(why.outcome), why.detail);
+}
 
 std::string packed(const std::vector<TensorTrials>& all) {
   std::vector<double> numbers;
@@ -73,6 +79,12 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
   }
   std::vector<std::vector<TensorTrials>> results(tasks.size());
   std::string why;
+  ExitStatus status = exit_ok;
+  const auto ends_with = [&](ExitStatus of_task, std::string_view how) {
+    if (combined(status, of_task) == status) return;
+    status = of_task;
+    why = how;
+  };
   Work work;
   work.tasks = tasks.size();
   work.run = [&](size_t task, size_t first, Channel& channel) {
@@ -82,21 +94,26 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
     const Case c = limit_case(place, report.seed, tasks[task].index);
     const Lab lab(engine);
     channel.begin(0);
-    std::string refusal;
+    Verdict why_not;
     const int64_t trials = trials_of_case(place, tasks[task].index, report.trials);
-    const std::vector<TensorTrials> all = trials_of(place, c, lab, trials, &refusal);
-    channel.put(refusal.empty() ? packed(all) : refused + refusal);
+    const std::vector<TensorTrials> all = trials_of(place, c, lab, trials, &why_not);
+    channel.put(why_not.holds() ? packed(all) : packed(why_not));
   };
   work.result = [&](size_t task, size_t, std::string_view result) {
-    if (result.front() == refused) why = result.substr(1);
-    if (result.front() == served) results[task] = unpacked(result.substr(1));
+    const std::string_view what = result.substr(1);
+    if (result.front() == served) results[task] = unpacked(what);
+    if (result.front() == not_judged) ends_with(exit_fails, what);
+    if (result.front() == no_engine) ends_with(exit_engine_failed, what);
   };
-  work.crashed = [&](size_t, size_t, const std::string& how) { why = how; };
+  work.crashed = [&](size_t, size_t, const std::string& how) {
+    ends_with(exit_engine_failed, how);
+  };
   size_t done = 0;
   work.done = [&](size_t) { fmt::print(stderr, "deltaproof: {} of {}\n", ++done, tasks.size()); };
-  work.stop = [&](size_t) { return !why.empty(); };
+  work.stop = [&](size_t) { return status != exit_ok; };
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
-  if (!why.empty()) return refuse(fmt::format("{}: {}", engine.name, why), exit_engine_failed);
+  if (status != exit_ok)
+    return refuse(fmt::format("{}: {}", for_terminal(engine.name), for_terminal(why)), status);
   for (size_t p = 0; p < places.size(); ++p) {
     std::vector<const std::vector<TensorTrials>*> cases;
     for (size_t t = 0; t < tasks.size(); ++t) {
