@@ -135,11 +135,14 @@ const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
                       "0 good, 1 bad, else unknown (default: replay of the smallest case)");
   command->add_flag("--mutants", triage.mutants,
                     "triage of every mutant on the first seed that kills it, as a table");
+  command->add_flag("--kernel-mutants", triage.kernel_mutants,
+                    "with it, those that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", triage.of_mutant, "with it, this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", triage.seeds, "with it, the folder whose cases are judged");
   command->add_option("--summary", triage.summary,
-                      "with it, replace the part 'triage' of this document");
+                      "with it, replace the part 'triage' of this document; with --kernel-mutants "
+                      "'triage of kernel mutants'");
   return command;
 }
 

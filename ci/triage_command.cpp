@@ -29,12 +29,16 @@ std::string why_not_asked_so(const TriageCommand& command) {
     const bool of_cases = !command.paths.empty() || !command.engines.empty() ||
                           !command.invariants.empty() || !command.bisect.empty() ||
                           !command.markdown.empty();
-    return of_cases ? "--mutants takes no cases, and of the options --mutant, --seeds, --summary, "
-                      "--json, --jobs and --seconds alone"
+    if (!command.summary.empty() && !command.of_mutant.empty()) {
+      return "--summary takes all mutants, leave --mutant out";
+    }
+    return of_cases ? "--mutants takes no cases, and of the options --kernel-mutants, --mutant, "
+                      "--seeds, --summary, --json, --jobs and --seconds alone"
                     : "";
   }
-  if (!command.of_mutant.empty() || !command.seeds.empty() || !command.summary.empty()) {
-    return "--mutant, --seeds and --summary belong to --mutants";
+  if (command.kernel_mutants || !command.of_mutant.empty() || !command.seeds.empty() ||
+      !command.summary.empty()) {
+    return "--kernel-mutants, --mutant, --seeds and --summary belong to --mutants";
   }
   if (command.paths.empty()) return "expected cases, records or a folder of failures";
   if (command.invariants.size() > 1) return "--invariant: expected one";
@@ -156,6 +160,7 @@ std::string command_of(const TriageCommand& command) {
   for (const std::string& engine : command.engines) text += " --engine " + shell_word(engine);
   for (const std::string& name : command.invariants) text += " --invariant " + shell_word(name);
   if (command.mutants) text += " --mutants";
+  if (command.kernel_mutants) text += " --kernel-mutants";
   for (const std::string& name : command.of_mutant) text += " --mutant " + shell_word(name);
   if (!command.seeds.empty()) text += " --seeds " + shell_word(command.seeds);
   if (!command.summary.empty()) text += " --summary " + shell_word(command.summary);
@@ -214,7 +219,7 @@ ExitStatus triage_mutants(const TriageCommand& command, Doing& now) {
   };
   if (!command.json.empty()) said(write_whole(command.json, as_json(scorecard)));
   if (!command.summary.empty()) {
-    said(replace_part(command.summary, scorecard_part, as_markdown(scorecard)));
+    said(replace_part(command.summary, scorecard_part(command), as_markdown(scorecard)));
   }
   const bool any = std::any_of(scorecard.rows.begin(), scorecard.rows.end(),
                                [](const Scored& row) { return row.is_killed(); });

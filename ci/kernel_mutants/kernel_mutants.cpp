@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "ci/asked_mutants.h"
 #include "invariants/harness/kernel_mutants.h"
@@ -22,6 +23,15 @@ std::optional<SourceEdit> read_edit(const std::string& name, std::string* why) {
   const std::optional<SourceEdit> edit = parse_edit(name, text, why);
   if (!edit) *why = path + ": " + *why;
   return edit;
+}
+
+// About how much one run of a case has to compute.
+int64_t cost_of(const Case& c) {
+  const Shape& s = c.shape;
+  const int64_t matrix = c.rows * c.cols;
+  const int64_t layer = s.hidden_size * (s.conv_dim() + 2 * s.v_dim());
+  const int64_t token = s.state_count() + (c.subject == Subject::layer ? layer : 0);
+  return matrix + token * s.num_layers * std::max<int64_t>(1, c.tokens);
 }
 
 struct Counts {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ci/case_files.h"
 #include "ci/commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/source_edit.h"

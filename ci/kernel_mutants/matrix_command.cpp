@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <set>
 
 #include "ci/asked_mutants.h"
@@ -37,32 +36,6 @@ struct Plan {
   }
   const Invariant& invariant_of(size_t step) const { return *turn[step % turn.size()]; }
 };
-
-// About how much one run of a case has to compute.
-int64_t cost_of(const Case& c) {
-  const Shape& s = c.shape;
-  const int64_t matrix = c.rows * c.cols;
-  const int64_t layer = s.hidden_size * (s.conv_dim() + 2 * s.v_dim());
-  const int64_t token = s.state_count() + (c.subject == Subject::layer ? layer : 0);
-  return matrix + token * s.num_layers * std::max<int64_t>(1, c.tokens);
-}
-
-// The seeds of what the edit is about first, the cheap ones before the others; then what was drawn.
-std::vector<size_t> order_for(const SourceEdit& edit, const Plan& plan) {
-  const auto place = [&](size_t at) {
-    const CaseFile& file = plan.cases[at];
-    const Subject subject = file.content.subject;
-    const bool is_about =
-        name_of(subject) == edit.op || (edit.op == "host" && subject == Subject::layer) ||
-        ((edit.op == "host" || edit.op == "delta_rule") && subject == Subject::recurrent);
-    return std::pair(!is_about, cost_of(file.content));
-  };
-  std::vector<size_t> order(plan.cases.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(plan.seeds),
-                   [&](size_t one, size_t other) { return place(one) < place(other); });
-  return order;
-}
 
 // Equal bits last: that says least of how wrong they are.
 std::vector<const Invariant*> invariants_in_turn() {
@@ -180,7 +153,7 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
       why_results_not_writable({command.json}, command.summary, kernel_mutants_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   for (const KernelMutant& mutant : plan.mutants) {
-    plan.order.push_back(order_for(mutant.edit, plan));
+    plan.order.push_back(order_for(mutant.edit, plan.cases, plan.seeds));
   }
   plan.turn = invariants_in_turn();
   Fates fates = {command_line(command),          version_text(),    plan.seeds,
