@@ -252,13 +252,15 @@ std::string why_not_here(const EngineSource& engine) {
   return ending.hangs ? ending.how : why;
 }
 
-ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
-                        EnginesHere& found) {
+ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent, EnginesHere& found,
+                        const std::string& named_by) {
   for (const std::string& name : names) {
     std::string why;
     std::optional<EngineSource> engine = find_engine(name, &why);
-    if (!engine) return refuse("--engine: " + why, exit_bad_input);
-    why = why_not_here(*engine);
+    if (!engine) return refuse(named_by + ": " + why, exit_bad_input);
+    Ending ending;
+    std::tie(why, ending) = asked_whether_here(*engine);
+    if (ending.hangs) return refuse(ending.how, exit_engine_failed);
     if (why.empty()) {
       found.engines.push_back(*std::move(engine));
     } else if (skip_absent) {
@@ -272,7 +274,7 @@ ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
 }
 
 ExitStatus find_invariants(const std::vector<std::string>& names,
-                           std::vector<const Invariant*>& found) {
+                           std::vector<const Invariant*>& found, const std::string& named_by) {
   for (const Invariant& invariant : registry()) {
     if (names.empty()) found.push_back(&invariant);
   }
@@ -281,7 +283,7 @@ ExitStatus find_invariants(const std::vector<std::string>& names,
     if (!invariant) {
       std::string known;
       for (const Invariant& one : registry()) known += " " + one.name;
-      return refuse(fmt::format("--invariant: '{}' is not one of{}", name, known), exit_bad_input);
+      return refuse(fmt::format("{}: '{}' is not one of{}", named_by, name, known), exit_bad_input);
     }
     found.push_back(invariant);
   }

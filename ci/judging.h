@@ -54,17 +54,19 @@ struct Failing {
 void make_small(const Judging& judging, std::vector<Failing>& failing);
 
 // Engines by name, in order. Of one that cannot run here the words why not: which end the run,
-// unless `skip_absent`, where they are kept in `absent`. exit_ok, or what is wrong with the names.
+// unless `skip_absent`, where they are kept in `absent`. exit_ok, or what is wrong with the names,
+// which `named_by` gave.
 struct EnginesHere {
   std::vector<EngineSource> engines;
   std::vector<std::string> absent;  // "cuda: no device"
 };
-ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
-                        EnginesHere& found);
+ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent, EnginesHere& found,
+                        const std::string& named_by = "--engine");
 
 // All of the registry if there are no names; exit_bad_input and a line where one is not in it.
 ExitStatus find_invariants(const std::vector<std::string>& names,
-                           std::vector<const Invariant*>& found);
+                           std::vector<const Invariant*>& found,
+                           const std::string& named_by = "--invariant");
 
 // The calls of the interface that an engine does not have.
 std::vector<std::string> calls_lacked(const Description& description);

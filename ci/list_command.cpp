@@ -74,6 +74,8 @@ nlohmann::ordered_json json_of(const TextTable& table) {
 }  // namespace
 
 ExitStatus run_list(const ListCommand& command) {
+  const std::string none = command.what == "kernel_mutants" ? why_no_kernel_mutants() : "";
+  if (!none.empty()) return refuse(none, exit_infrastructure);
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   for (const Part& part : parts) {
     if (!command.what.empty() && command.what != part.what) continue;

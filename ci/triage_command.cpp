@@ -73,18 +73,21 @@ std::vector<FailingCase> on_engines(const TriageCommand& command,
   return all;
 }
 
-ExitStatus find_asked(const std::vector<FailingCase>& failing, std::vector<CaseAsked>& asked) {
+ExitStatus find_asked(const TriageCommand& command, const std::vector<FailingCase>& failing,
+                      std::vector<CaseAsked>& asked) {
   std::map<std::string, EngineSource> engines;
   for (const FailingCase& one : failing) {
     if (!engines.contains(one.engine)) {
       EnginesHere found;
-      const ExitStatus status = find_engines({one.engine}, false, found);
+      const ExitStatus status = find_engines({one.engine}, false, found,
+                                             command.engines.empty() ? one.origin : "--engine");
       if (status != exit_ok) return status;
       engines.emplace(one.engine, found.engines.front());
     }
     std::vector<const Invariant*> invariants;
     if (!one.invariant.empty()) {
-      const ExitStatus status = find_invariants({one.invariant}, invariants);
+      const ExitStatus status = find_invariants(
+          {one.invariant}, invariants, command.invariants.empty() ? one.origin : "--invariant");
       if (status != exit_ok) return status;
     }
     asked.push_back(
@@ -176,7 +179,7 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
   }
   now.enter(Doing::Whose::engine, "loading the engines");
   std::vector<CaseAsked> asked;
-  ExitStatus status = find_asked(on_engines(command, read), asked);
+  ExitStatus status = find_asked(command, on_engines(command, read), asked);
   if (status != exit_ok) return status;
   now.enter(Doing::Whose::ours, "looking for what is wrong");
   TriageReport report;
@@ -190,6 +193,10 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
   const Diagnosing how = {command.jobs > 0 ? command.jobs : processes_here(),
                           static_cast<double>(command.seconds)};
   report.findings = diagnose_all(asked, how);
+  if (asked_to_end()) {
+    std::erase_if(report.findings, [](const Finding& finding) { return finding.engine.empty(); });
+    status = refuse("interrupted: what was found until then is told", exit_infrastructure);
+  }
   for (Finding& finding : report.findings) {
     status = combined(status, save(command, finding));
     if (command.bisect.empty() || finding.op.empty()) continue;

@@ -128,12 +128,7 @@ std::string name_of(Death::Cause cause) {
 ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                                std::vector<KernelMutant>& found) {
   const std::vector<std::string> here = kernel_mutant_names();
-  if (here.empty()) {
-    return refuse(kernel_mutants_folder() +
-                      ": no file *.edit, expected the mutants' folder in the "
-                      "build tree, or in DELTAPROOF_KERNEL_MUTANTS",
-                  exit_bad_input);
-  }
+  if (here.empty()) return refuse(why_no_kernel_mutants(), exit_infrastructure);
   for (const std::string& given : names.empty() ? here : names) {
     const std::string name = without_prefix(given);
     if (!std::binary_search(here.begin(), here.end(), name)) {
@@ -144,7 +139,7 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                     exit_bad_input);
     }
     std::string why = why_kernel_mutant_not_built(name);
-    if (!why.empty()) return refuse(why, exit_bad_input);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
     const std::optional<SourceEdit> edit = read_edit(name, &why);
     if (!edit) return refuse(why, exit_bad_input);
     std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
@@ -152,6 +147,30 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
     found.push_back({*edit, *std::move(engine)});
   }
   return exit_ok;
+}
+
+std::vector<size_t> order_for(const SourceEdit& edit, const std::vector<CaseFile>& cases,
+                              size_t seeds) {
+  const auto place = [&](size_t at) {
+    const CaseFile& file = cases[at];
+    const Subject subject = file.content.subject;
+    const bool is_about =
+        name_of(subject) == edit.op || (edit.op == "host" && subject == Subject::layer) ||
+        ((edit.op == "host" || edit.op == "delta_rule") && subject == Subject::recurrent);
+    return std::pair(!is_about, cost_of(file.content));
+  };
+  std::vector<size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(seeds),
+                   [&](size_t one, size_t other) { return place(one) < place(other); });
+  return order;
+}
+
+std::string why_no_kernel_mutants() {
+  if (!kernel_mutant_names().empty()) return "";
+  return kernel_mutants_folder() +
+         ": no file *.edit, expected the mutants' folder beside the program in its build tree, or "
+         "in DELTAPROOF_KERNEL_MUTANTS: cmake --build --preset dev --target kernel_mutants";
 }
 
 TextTable kernel_mutants_table() {
