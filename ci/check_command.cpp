@@ -11,6 +11,7 @@
 #include "ci/check_plan.h"
 #include "ci/check_report.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -286,7 +287,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
                                             report.corpus == 0 && report.drawn < few_cases);
   find_never_applied(plan, report);
   ExitStatus written = save_failures(command, plan, collected, report);
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   const auto write = [&](const std::string& path, const std::string& content) {
     if (path.empty()) return;
     const std::string why = write_whole(path, content);

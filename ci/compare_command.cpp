@@ -3,6 +3,7 @@
 
 #include "ci/commands.h"
 #include "ci/compare.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 
 namespace gdn {
@@ -20,7 +21,7 @@ ExitStatus run_compare(const CompareCommand& command) {
   if (!after) return refuse(why, exit_bad_input);
   const std::optional<Comparison> comparison = compare(*before, *after, command.level, &why);
   if (!comparison) return refuse(why, exit_bad_input);
-  fmt::print("{}", as_text(*comparison));
+  to_terminal("{}", as_text(*comparison));
   ExitStatus written = exit_ok;
   const auto write = [&](const std::string& path, const std::string& content) {
     if (!path.empty()) why = write_whole(path, content);

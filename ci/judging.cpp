@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ci/escaped.h"
 #include "ci/interrupt.h"
 #include "ci/processes.h"
 #include "invariants/harness/shrink.h"
@@ -266,7 +267,7 @@ ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
     } else if (skip_absent) {
       found.absent.push_back(fmt::format("{}: {}", name, why));
     } else {
-      return refuse(fmt::format("engine {} is not available here: {}", name, why),
+      return refuse(fmt::format("engine {} is not available here: {}", for_terminal(name), why),
                     exit_infrastructure);
     }
   }

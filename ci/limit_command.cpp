@@ -7,6 +7,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/limit.h"
@@ -158,7 +159,7 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const ExitStatus measured = measure(command, engines.engines.front(), report);
   if (measured != exit_ok) return measured;
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& why) {
     if (!why.empty()) written = refuse(why, exit_infrastructure);

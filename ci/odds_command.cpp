@@ -7,6 +7,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/odds.h"
@@ -121,7 +122,7 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
   const std::optional<OddsRow> captures = row_of_captures(corpus, &why);
   if (!captures) return refuse(why, exit_infrastructure);
   report.rows.push_back(*captures);
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& what) {
     if (!what.empty()) written = refuse(what, exit_infrastructure);

@@ -9,6 +9,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -204,7 +205,7 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
     if (searched == exit_bad_input) return searched;
     status = combined(status, searched);
   }
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   const auto write = [&](const std::string& path, const std::string& content) {
     const std::string why = path.empty() ? "" : write_whole(path, content);
     if (!why.empty()) status = combined(status, refuse(why, exit_infrastructure));
@@ -220,7 +221,7 @@ ExitStatus triage_mutants(const TriageCommand& command, Doing& now) {
   scorecard.command = command_of(command);
   ExitStatus status = score(command, scorecard);
   if (status != exit_ok) return status;
-  fmt::print("{}", as_text(scorecard));
+  to_terminal("{}", as_text(scorecard));
   const auto said = [&](const std::string& why) {
     if (!why.empty()) status = combined(status, refuse(why, exit_infrastructure));
   };

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "ci/asked_mutants.h"
+#include "ci/escaped.h"
 #include "invariants/harness/kernel_mutants.h"
 
 namespace gdn {
@@ -261,7 +262,8 @@ std::string as_markdown(const Fates& fates) {
       proofs += fmt::format("* `{}` is equivalent: {}\n", edit.name, edit.equivalent);
     }
   }
-  std::string text = fmt::format("Written by `{}`.\n\n{}.\n\n", fates.command, totals(fates));
+  std::string text =
+      fmt::format("Written by {}.\n\n{}.\n\n", code_for_markdown(fates.command), totals(fates));
   text += as_markdown(rates_by(fates, "file", &SourceEdit::file)) + "\n";
   text += as_markdown(rates_by(fates, "kind", &SourceEdit::kind)) + "\n";
   text += as_markdown(table);

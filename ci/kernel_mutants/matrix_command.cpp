@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ci/asked_mutants.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
@@ -161,7 +162,7 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   for (const KernelMutant& mutant : plan.mutants) fates.all.push_back({mutant.edit, {}, 0});
   judge_all(command, plan, fates);
 
-  fmt::print("{}", as_text(fates));
+  to_terminal("{}", as_text(fates));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& why) {
     if (!why.empty()) written = refuse(why, exit_infrastructure);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ci/escaped.h"
 #include "ci/table.h"
 #include "ci/triage/finding_json.h"
 #include "ci/triage/host_cause.h"

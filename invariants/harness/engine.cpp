@@ -37,18 +37,20 @@ const gdn_api* load_plugin(const std::string& path, std::string* why) {
   const InCall now(path, "loading");
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    *why = path + ": cannot be loaded: " + text_or(dlerror(), "no reason given");
+    *why = printable_path(path) + ": cannot be loaded: " + words(dlerror(), no_reason);
     return nullptr;
   }
   void* const symbol = dlsym(library, GDN_ENGINE_API_SYMBOL);
   if (!symbol) {
-    *why = path + ": exports no " GDN_ENGINE_API_SYMBOL ", expected a function of device/gdn.h";
+    *why = printable_path(path) + ": exports no " GDN_ENGINE_API_SYMBOL
+                                  ", expected a function of device/gdn.h";
     return nullptr;
   }
   gdn_engine_api_function api = nullptr;
   std::memcpy(&api, &symbol, sizeof api);
   const gdn_api* const table = api();
-  if (!table) *why = path + ": " GDN_ENGINE_API_SYMBOL " returned null, expected a table";
+  if (!table)
+    *why = printable_path(path) + ": " GDN_ENGINE_API_SYMBOL " returned null, expected a table";
   return table;
 }
 
@@ -148,7 +150,7 @@ std::string why_unusable(const gdn_api* api) {
 std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why) {
   *why = why_unusable(api);
   if (!why->empty()) {
-    *why = "engine " + name + ": " + *why;
+    *why = "engine " + printable_path(name) + ": " + *why;
     return std::nullopt;
   }
   const char* const text = description_of(name, *api);
@@ -157,7 +159,7 @@ std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std
   if (!text) *why = "describe returned null, expected JSON";
   if (description) *why = why_inconsistent(*description, *api);
   if (!why->empty()) {
-    *why = "engine " + name + ": " + *why;
+    *why = "engine " + printable_path(name) + ": " + *why;
     return std::nullopt;
   }
   if (table_in_use != nullptr) api = table_in_use(api);
@@ -188,7 +190,8 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
   }
   if (api) return use_engine(asked, api, why);
   if (why->empty()) {
-    *why = "no engine \"" + asked + "\", expected a path to a shared library or one of:";
+    *why = "no engine \"" + printable_path(asked) +
+           "\", expected a path to a shared library or one of:";
     for (const std::string& known : engine_names()) *why += " " + known;
     for (const std::string& edit : kernel_mutant_names()) *why += " mutant:" + edit;
   }
