@@ -11,6 +11,7 @@
 #include "ci/check_plan.h"
 #include "ci/check_report.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -112,7 +113,8 @@ class Collected {
     size_t& saved = saved_[{one.invariant, one.engine}];
     if (saved == saved_max) return;
     ++saved;
-    failing.push_back({c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0});
+    failing.push_back(
+        {c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0, {}, one.hangs});
     found_at.push_back(index);
   }
 
@@ -239,6 +241,10 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
 }
 
 ExitStatus check_all(const CheckCommand& command, Doing& now) {
+  std::vector<std::string> inputs = command.engines;
+  inputs.push_back(command.corpus);
+  const std::string in_the_way = why_results_in_the_way({command.json, command.markdown}, inputs);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   Plan plan;
   now.enter(Doing::Whose::engine, "loading the engines");
   const ExitStatus planned = make_plan(command, plan);
@@ -282,7 +288,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
                                             report.corpus == 0 && report.drawn < few_cases);
   find_never_applied(plan, report);
   ExitStatus written = save_failures(command, plan, collected, report);
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   const auto write = [&](const std::string& path, const std::string& content) {
     if (path.empty()) return;
     const std::string why = write_whole(path, content);

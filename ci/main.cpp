@@ -1,5 +1,7 @@
 // The program `deltaproof`: is every number that an engine produces explainable by rounding, and if
 // not, which operator is wrong?
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <system_error>
@@ -9,6 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/triage_command.h"
+#include "ci/watched_child.h"
 
 namespace {
 
@@ -36,6 +39,18 @@ Exit status
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
+
+// What CLI::Range accepts, but for NaN, which is not less than anything.
+std::string why_not_between(const std::string& text, double least, double most) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  if (is_number && number >= least && number <= most) return "";
+  return fmt::format("expected a number from {} to {}, got '{}'", least, most, text);
+}
+
+auto between(double least, double most) {
+  return [=](const std::string& text) { return why_not_between(text, least, most); };
+}
 
 const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
   CLI::App* const command =
@@ -73,7 +88,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
   command->add_option("--cases", check.cases, "how many to draw (default: 1000)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   command->add_option("--seconds", check.seconds, "begin no case later than this")
-      ->check(CLI::NonNegativeNumber);
+      ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
@@ -122,11 +137,14 @@ const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
                       "0 good, 1 bad, else unknown (default: replay of the smallest case)");
   command->add_flag("--mutants", triage.mutants,
                     "triage of every mutant on the first seed that kills it, as a table");
+  command->add_flag("--kernel-mutants", triage.kernel_mutants,
+                    "with it, those that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", triage.of_mutant, "with it, this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", triage.seeds, "with it, the folder whose cases are judged");
   command->add_option("--summary", triage.summary,
-                      "with it, replace the part 'triage' of this document");
+                      "with it, replace the part 'triage' of this document; with --kernel-mutants "
+                      "'triage of kernel mutants'");
   return command;
 }
 
@@ -161,7 +179,7 @@ const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
   command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
   command->add_option("after", compare.after, "another one of the same command")->required();
   command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
-      ->check(CLI::Range(1e-12, 0.5))
+      ->check(between(1e-12, 0.5))
       ->capture_default_str();
   command->add_option("--json", compare.json, "write every figure to this file");
   command->add_option("--markdown", compare.markdown, "write the report to this file");
@@ -290,6 +308,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", gdn::version_text());
   app.footer(footer);
   app.require_subcommand(1);
+  // Before or after the command: it belongs to all that call engines.
+  app.fallthrough();
+  double call_seconds = gdn::call_seconds_max();
+  app.add_option("--call-seconds", call_seconds,
+                 "an engine hangs that does not come back from a call in this time; waiting for a "
+                 "processor does not count")
+      ->capture_default_str()
+      ->check(between(0.1, 1e7));
 
   gdn::VerifyCommand verify;
   gdn::CheckCommand check;
@@ -325,6 +351,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? gdn::exit_ok : gdn::exit_bad_input;
   }
+  gdn::set_call_seconds_max(call_seconds);
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);

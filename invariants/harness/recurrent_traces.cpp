@@ -34,7 +34,7 @@ RecurrentRun Lab::run_recurrent(const RecurrentInputs& inputs) const {
   std::string why = why_not(likewise);
   if (!why.empty()) return stop(GDN_UNSUPPORTED, why);
   std::optional<Engine> engine =
-      Engine::open(*engine_.api, inputs.shape, default_options(), &run.conduct);
+      Engine::open(engine_, inputs.shape, default_options(), &run.conduct);
   if (!engine) return run;
   RecurrentSession session(*engine, inputs, PoolLayout{});
   const auto refused = [&](const char* what, gdn_status status) {
