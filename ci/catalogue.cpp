@@ -1,5 +1,6 @@
 // The catalogue as tables.
 #include "ci/catalogue.h"
+#include "ci/escaped.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -250,7 +251,7 @@ std::string catalogue_markdown(const KillMatrix& matrix) {
     mutants.rows.push_back({entry.name, entry.op, entry.bug, one_line_of(killers.named),
                             fmt::format("{}", killers.others.size())});
   }
-  std::string text = fmt::format("Written by `{}`.\n\n", matrix.command);
+  std::string text = fmt::format("Written by {}.\n\n", code_for_markdown(matrix.command));
   text += as_markdown(invariants_table());
   text += fmt::format("\n{}.\n\n", totals(matrix)) + as_markdown(mutants);
   text += fmt::format("\nA column an invariant, by its number above. {}\n\n```\n", legend);

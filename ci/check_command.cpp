@@ -11,6 +11,7 @@
 #include "ci/check_plan.h"
 #include "ci/check_report.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -68,7 +69,7 @@ class Collected {
   Collected(const Plan& plan, CheckReport& report) : plan_(plan), report_(report) {
     for (const Invariant* invariant : plan.judging.invariants) {
       for (const EngineSource& engine : plan.judging.engines) {
-        report.rows.push_back({invariant->name, engine.name, {}, 0, {}});
+        report.rows.push_back({invariant->name, engine.name, {}, 0, 0, {}});
       }
     }
     for (const std::string& regime : all_regimes()) report.regimes.emplace_back(regime, 0);
@@ -81,6 +82,7 @@ class Collected {
     for (const Answer& one : judged) {
       CheckRow& row = report_.rows[one.invariant * plan_.judging.engines.size() + one.engine];
       row.tally.count(one.verdict.outcome);
+      row.tensors += one.verdict.tensors;
       const bool not_served = one.verdict.outcome == Outcome::not_applicable;
       if (drawn && !not_served) {
         ++report_.drawn_verdicts;
@@ -111,7 +113,8 @@ class Collected {
     size_t& saved = saved_[{one.invariant, one.engine}];
     if (saved == saved_max) return;
     ++saved;
-    failing.push_back({c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0});
+    failing.push_back(
+        {c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0, {}, one.hangs});
     found_at.push_back(index);
   }
 
@@ -238,6 +241,10 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
 }
 
 ExitStatus check_all(const CheckCommand& command, Doing& now) {
+  std::vector<std::string> inputs = command.engines;
+  inputs.push_back(command.corpus);
+  const std::string in_the_way = why_results_in_the_way({command.json, command.markdown}, inputs);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   Plan plan;
   now.enter(Doing::Whose::engine, "loading the engines");
   const ExitStatus planned = make_plan(command, plan);
@@ -281,7 +288,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
                                             report.corpus == 0 && report.drawn < few_cases);
   find_never_applied(plan, report);
   ExitStatus written = save_failures(command, plan, collected, report);
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   const auto write = [&](const std::string& path, const std::string& content) {
     if (path.empty()) return;
     const std::string why = write_whole(path, content);

@@ -24,6 +24,7 @@ ordered_json json_of(const CheckRow& row) {
           {"engine_errors", row.tally.engine_errors},
           {"fails", row.tally.fails},
           {"not_served", row.tally.not_applicable},
+          {"tensors", row.tensors},
           {"worst_ratio", json_figure(row.worst_ratio)},
           {"ratios", ratios}};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ci/case_files.h"
+#include "ci/escaped.h"
 #include "ci/table.h"
 
 namespace gdn {
@@ -75,6 +76,9 @@ std::vector<std::string> remarks(const CheckReport& report) {
   std::vector<std::string> lines;
   for (const std::string& engine : report.absent) lines.push_back("not available: " + engine);
   for (std::string& line : not_asked_by_reason(report)) lines.push_back(std::move(line));
+  size_t tensors = 0;
+  for (const CheckRow& row : report.rows) tensors += row.tensors;
+  lines.push_back(fmt::format("tensors judged: {}", tensors));
   if (report.drawn_verdicts > 0) {
     const bool many = undecided_percent(report) > undecided_percent_max;
     lines.push_back(fmt::format(
@@ -134,36 +138,37 @@ ExitStatus status_of(const CheckReport& report) {
 }
 
 std::string as_text(const CheckReport& report) {
-  std::string text =
-      fmt::format("{}\n\n{}", what_was_judged(report), as_text(table_of_rows(report)));
+  std::string text = fmt::format("{}\n\n{}", for_terminal(what_was_judged(report)),
+                                 as_text(table_of_rows(report)));
   if (report.drawn > 0) text += "\n" + as_text(table_of_regimes(report));
   text += "\n";
-  for (const std::string& line : remarks(report)) text += line + "\n";
+  for (const std::string& line : remarks(report)) text += for_terminal(line) + "\n";
   for (const SavedFailure& failure : report.failures) {
     text += "\n";
-    for (const std::string& line : lines_of(failure)) text += line + "\n";
+    for (const std::string& line : lines_of(failure)) text += for_terminal(line) + "\n";
     text += in_words(failure.smallest);
-    text += "replay: " + failure.replay + "\n";
+    text += "replay: " + for_terminal(failure.replay) + "\n";
   }
   if (!report.failures.empty()) text += "\n";
-  for (const std::string& line : unsaved(report)) text += line + "\n";
-  text += fmt::format("\n{}\nreplay: {}\n", as_text(tally_of(report)), report.command);
+  for (const std::string& line : unsaved(report)) text += for_terminal(line) + "\n";
+  text +=
+      fmt::format("\n{}\nreplay: {}\n", as_text(tally_of(report)), for_terminal(report.command));
   return text;
 }
 
 std::string as_markdown(const CheckReport& report) {
   const char* title = status_of(report) == exit_ok ? "nothing fails" : "not all of it holds";
   std::string text = fmt::format("# deltaproof check: {}\n\n{}, by {}: {}.\n\n    {}\n\n", title,
-                                 what_was_judged(report), report.version, as_text(tally_of(report)),
-                                 report.command);
-  for (const std::string& line : remarks(report)) text += "* " + line + "\n";
-  for (const std::string& line : unsaved(report)) text += "* " + line + "\n";
+                                 for_markdown(what_was_judged(report)), report.version,
+                                 as_text(tally_of(report)), for_terminal(report.command));
+  for (const std::string& line : remarks(report)) text += "* " + for_markdown(line) + "\n";
+  for (const std::string& line : unsaved(report)) text += "* " + for_markdown(line) + "\n";
   if (!report.failures.empty()) text += "\n## What fails\n";
   for (const SavedFailure& failure : report.failures) {
-    text += fmt::format("\n### {} on {}: {}\n\n", failure.invariant, failure.engine,
+    text += fmt::format("\n### {} on {}: {}\n\n", failure.invariant, for_markdown(failure.engine),
                         hash8(failure.smallest));
-    for (const std::string& line : lines_of(failure)) text += "* " + line + "\n";
-    text += "\n```\n" + in_words(failure.smallest) + failure.replay + "\n```\n";
+    for (const std::string& line : lines_of(failure)) text += "* " + for_markdown(line) + "\n";
+    text += "\n```\n" + in_words(failure.smallest) + for_terminal(failure.replay) + "\n```\n";
   }
   text += "\n## Invariants\n\n" + as_markdown(table_of_rows(report));
   if (report.drawn > 0) text += "\n## Regimes\n\n" + as_markdown(table_of_regimes(report));

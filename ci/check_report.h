@@ -21,6 +21,7 @@ struct CheckRow {
   std::string invariant, engine;
   Tally tally;  // not_applicable: it applied, and the engine does not serve what it asks for
   double worst_ratio = 0;
+  size_t tensors = 0;  // that were judged
   std::map<Subject, RatioCounts> ratios;  // the worst of each case, by what the case is of
 };
 

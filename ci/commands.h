@@ -96,6 +96,23 @@ struct ListCommand {
 };
 ExitStatus run_list(const ListCommand& command);
 
+struct ExportCommand {
+  std::vector<std::string> files;
+  std::string out;
+  std::string contract = "any_f32";  // by whose bounds
+  int64_t cases = 0;                 // to draw beside the files
+  std::string seed;
+  std::vector<std::string> subjects;  // of drawn cases; empty: all
+};
+ExitStatus run_export(const ExportCommand& command);
+
+struct DialectsCommand {
+  std::string program = "deltaproof";
+  std::string json;     // where to write, or empty
+  std::string summary;  // a document whose part `dialects` is replaced, or empty
+};
+ExitStatus run_dialects(const DialectsCommand& command);
+
 std::string version_text();
 
 }  // namespace gdn

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ci/compare.h"
+#include "ci/escaped.h"
 #include "ci/ratios_json.h"
 #include "ci/table.h"
 
@@ -87,22 +88,24 @@ std::vector<std::string> remarks(const Comparison& comparison) {
 }  // namespace
 
 std::string as_text(const Comparison& comparison) {
-  std::string text = fmt::format("before: {}: {}\nafter:  {}: {}\n\n{}\n", comparison.before,
-                                 comparison.about_before, comparison.after, comparison.about_after,
-                                 as_text(table_of(comparison)));
-  for (const std::string& line : remarks(comparison)) text += line + "\n";
+  std::string text =
+      fmt::format("before: {}: {}\nafter:  {}: {}\n\n{}\n", for_terminal(comparison.before),
+                  for_terminal(comparison.about_before), for_terminal(comparison.after),
+                  for_terminal(comparison.about_after), as_text(table_of(comparison)));
+  for (const std::string& line : remarks(comparison)) text += for_terminal(line) + "\n";
   return text + sentence(comparison) + "\n";
 }
 
 std::string as_markdown(const Comparison& comparison) {
   std::string text = fmt::format(
-      "# deltaproof: {}\n\n* before: `{}`: {}\n* after: `{}`: {}\n\n{}.\n\n{}",
+      "# deltaproof: {}\n\n* before: {}: {}\n* after: {}: {}\n\n{}.\n\n{}",
       status_of(comparison) == exit_ok ? "nothing moved for the worse" : "something moved",
-      comparison.before, comparison.about_before, comparison.after, comparison.about_after,
+      code_for_markdown(comparison.before), for_markdown(comparison.about_before),
+      code_for_markdown(comparison.after), for_markdown(comparison.about_after),
       sentence(comparison), as_markdown(table_of(comparison)));
   const std::vector<std::string> lines = remarks(comparison);
   if (!lines.empty()) text += "\n";
-  for (const std::string& line : lines) text += "* " + line + "\n";
+  for (const std::string& line : lines) text += "* " + for_markdown(line) + "\n";
   return text;
 }
 

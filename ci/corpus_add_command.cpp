@@ -11,6 +11,7 @@
 #include "ci/corpus_commands.h"
 #include "ci/corpus_fault.h"
 #include "ci/corpus_files.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/processes.h"
 #include "ci/supervised.h"
@@ -93,7 +94,7 @@ class Adding {
                         const std::string& target) const {
     for (const CorpusEntry& entry : corpus_entries(corpus_, "regressions", target)) {
       if (entry.bytes != bytes) continue;
-      fmt::print("{}: equal to {}, nothing to keep\n", printable_path(path), entry.path);
+      to_terminal("{}: equal to {}, nothing to keep\n", printable_path(path), entry.path);
       return exit_ok;
     }
     const std::string kept = free_path(target, hash8_of_bytes(bytes), "");
@@ -102,8 +103,8 @@ class Adding {
       return refuse(fmt::format("{}; the input is still {}", why, printable_path(path)),
                     exit_infrastructure);
     }
-    fmt::print("{}: {} bytes for {}\nregression: {}\n  replay: build/dev/fuzz/{} {}\n\n",
-               printable_path(path), bytes.size(), target, kept, target, shell_word(kept));
+    to_terminal("{}: {} bytes for {}\nregression: {}\n  replay: build/dev/fuzz/{} {}\n\n",
+                printable_path(path), bytes.size(), target, kept, target, shell_word(kept));
     return exit_ok;
   }
 
@@ -180,19 +181,19 @@ class Adding {
     header.diagnosis = without_numbers(fault.verdict.detail);
     header.commit = commit_;
     const std::string text = commented(fault.smallest, comments_of(header));
-    fmt::print("{}: {} on {}: {}, operator {}: {}\n", printable_path(given.path),
-               name_of(fault.verdict.outcome), header.engines, fault.invariant->name, fault.op,
-               printable(fault.verdict.detail, 1000));
+    to_terminal("{}: {} on {}: {}, operator {}: {}\n", printable_path(given.path),
+                name_of(fault.verdict.outcome), for_terminal(header.engines), fault.invariant->name,
+                fault.op, printable(fault.verdict.detail, 1000));
     const std::string equal = equal_of(fault, text);
     if (!equal.empty()) {
-      fmt::print("the same fault as {}, nothing to keep\n\n", equal);
+      to_terminal("the same fault as {}, nothing to keep\n\n", equal);
       return exit_ok;
     }
     const std::string path = free_path(fault.invariant->name, hash8(fault.smallest), ".case");
     const std::string why = write(path, text);
     if (!why.empty()) {
-      fmt::print("made smaller in {} steps; it could not be kept, and is:\n{}\n", fault.steps,
-                 text);
+      to_terminal("made smaller in {} steps; it could not be kept, and is:\n{}\n", fault.steps,
+                  text);
       return refuse(why, exit_infrastructure);
     }
     tell(asked, fault, path);
@@ -200,23 +201,23 @@ class Adding {
   }
 
   void tell(const Asked& asked, const Fault& fault, const std::string& path) const {
-    fmt::print("regression: {}, made smaller in {} steps\n", path, fault.steps);
+    to_terminal("regression: {}, made smaller in {} steps\n", path, fault.steps);
     if (is_own_corpus(corpus_)) {
       const std::string name = fs::path(path).stem();
-      fmt::print(
+      to_terminal(
           "  test: Corpus.{0}.{1}, there without code and without a build\n"
           "    ctest --preset dev -R '^Corpus\\.{0}\\.{1}$'\n",
           fault.invariant->name, name);
     }
     const bool ours = std::any_of(fault.failing.begin(), fault.failing.end(),
                                   [&](size_t engine) { return engine < asked.ours; });
-    if (ours) fmt::print("  it stays red until the built-in engine is right\n");
+    if (ours) to_terminal("  it stays red until the built-in engine is right\n");
     std::string engines;
     for (const size_t engine : fault.failing) {
       engines += " --engine " + shell_word(asked.judging.engines[engine].name);
     }
-    fmt::print("  replay: {} replay {} --invariant {}{}\n\n", shell_word(command_.program),
-               shell_word(path), fault.invariant->name, engines);
+    to_terminal("  replay: {} replay {} --invariant {}{}\n\n", shell_word(command_.program),
+                shell_word(path), fault.invariant->name, engines);
   }
 
   const CorpusAddCommand& command_;

@@ -35,6 +35,7 @@ void take(const Asked& asked, const Answer& one, Fault& fault) {
     if (fault.failing.empty() || one.verdict.outcome > fault.verdict.outcome) {
       fault.verdict = one.verdict;
       fault.crashed = one.crashed;
+      fault.hangs = one.hangs;
       fault.failing.insert(fault.failing.begin(), one.engine);
     } else {
       fault.failing.push_back(one.engine);
@@ -74,7 +75,9 @@ void follow(const Asked& asked, const Case& c, std::vector<Fault>& faults) {
                 fault.crashed,
                 fault.verdict,
                 {},
-                0};
+                0,
+                {},
+                fault.hangs};
     // The checked and the GPU's runs are those of simt, bit for bit, and cost more.
     for (const size_t engine : fault.holding) {
       const std::string& name = asked.judging.engines[engine].name;
@@ -85,6 +88,7 @@ void follow(const Asked& asked, const Case& c, std::vector<Fault>& faults) {
   make_small(asked.judging, failing);
   for (size_t i = 0; i < faults.size(); ++i) {
     faults[i].smallest = c;
+    if (faults[i].hangs) continue;
     Fault anew = judged_anew(asked, faults[i].invariant, failing[i].smallest);
     const bool same = !anew.failing.empty() && anew.why_unfit.empty();
     if (!same) continue;
@@ -161,7 +165,9 @@ Fault fault_that_says_most(const Asked& asked, const Case& c, std::vector<Fault>
       *std::min_element(faults.begin(), faults.end(), [](const Fault& one, const Fault& other) {
         return print(one.smallest).size() < print(other.smallest).size();
       });
-  most.op = operator_at_fault(asked.judging.engines[most.failing.front()], most.smallest);
+  most.op = most.hangs
+                ? no_operator
+                : operator_at_fault(asked.judging.engines[most.failing.front()], most.smallest);
   return std::move(most);
 }
 

@@ -15,6 +15,7 @@ struct Fault {
   std::vector<size_t> holding;
   Verdict verdict;  // on the first that fails
   bool crashed = false;
+  bool hangs = false;  // it is made no smaller, and nothing more is asked of the engine
   // Empty, or why it can be no regression: an engine of ours on which it neither holds nor fails.
   std::string why_unfit;
 

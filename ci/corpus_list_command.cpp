@@ -9,6 +9,7 @@
 #include "ci/case_files.h"
 #include "ci/corpus_commands.h"
 #include "ci/corpus_files.h"
+#include "ci/escaped.h"
 #include "ci/table.h"
 #include "invariants/harness/invariant.h"
 #include "invariants/harness/safetensors.h"
@@ -170,13 +171,13 @@ ordered_json json_of(const Stats& stats) {
 void print_counts(const char* what, const std::map<std::string, size_t>& counts) {
   TextTable table{{what, "files"}, {}};
   for (const auto& [name, number] : counts) table.rows.push_back({name, fmt::format("{}", number)});
-  fmt::print("{}\n", as_text(table));
+  to_terminal("{}\n", as_text(table));
 }
 
 void print_names(const char* what, const std::vector<std::string>& names) {
   std::string line;
   for (const std::string& name : names) line += " " + name;
-  fmt::print("{} ({}):{}\n", what, names.size(), line.empty() ? " none" : line);
+  to_terminal("{} ({}):{}\n", what, names.size(), line.empty() ? " none" : line);
 }
 
 void print_text(const Stats& stats) {
@@ -188,13 +189,13 @@ void print_text(const Stats& stats) {
     files += number;
     bytes += size;
   }
-  fmt::print("{}\n", as_text(folders));
+  to_terminal("{}\n", as_text(folders));
   print_counts("subject", stats.subjects);
   print_counts("invariant", stats.invariants);
   print_counts("fuzz target", stats.targets);
-  fmt::print("{} files, {} bytes\n", files, bytes);
+  to_terminal("{} files, {} bytes\n", files, bytes);
   for (const std::vector<std::string>& paths : stats.equal) {
-    fmt::print("the same input: {}\n", fmt::join(paths, " "));
+    to_terminal("the same input: {}\n", fmt::join(paths, " "));
   }
   print_names("operators without a seed", stats.operators_without_seed);
   print_names("operators without a regression", stats.operators_without_regression);
@@ -223,7 +224,7 @@ ExitStatus run_corpus_list(const CorpusListCommand& command) {
   if (command.json) {
     ordered_json all = ordered_json::array();
     for (const CorpusEntry& entry : entries) all.push_back(json_of(entry));
-    fmt::print("{}", dumped(all));
+    to_terminal("{}", dumped(all));
     return said_what_is_no_case(entries);
   }
   TextTable table{{"file", "subject", "invariant", "found by", "shows"}, {}};
@@ -231,7 +232,7 @@ ExitStatus run_corpus_list(const CorpusListCommand& command) {
     table.rows.push_back({entry.path, subject_of(entry), words_of(invariant_of(entry)),
                           words_of(printable(found_by(entry))), printable(shown_by(entry), 100)});
   }
-  fmt::print("{}\n{} files\n", as_text(table), entries.size());
+  to_terminal("{}\n{} files\n", as_text(table), entries.size());
   return said_what_is_no_case(entries);
 }
 
@@ -243,7 +244,7 @@ ExitStatus run_corpus_stats(const CorpusListCommand& command) {
   count(entries, stats);
   find_gaps(entries, stats);
   if (command.json) {
-    fmt::print("{}", dumped(json_of(stats)));
+    to_terminal("{}", dumped(json_of(stats)));
   } else {
     print_text(stats);
   }

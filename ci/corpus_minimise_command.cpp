@@ -12,6 +12,7 @@
 
 #include "ci/corpus_commands.h"
 #include "ci/corpus_files.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/supervised.h"
 #include "invariants/harness/safetensors.h"
@@ -83,7 +84,7 @@ class Minimising {
     std::map<std::string, std::string> first;
     for (const CorpusEntry& entry : kept_for_ever_) {
       const auto [other, is_new] = first.emplace(entry.canonical(), entry.path);
-      if (!is_new) fmt::print("{}: the same as {}, left as it is\n", entry.path, other->second);
+      if (!is_new) to_terminal("{}: the same as {}, left as it is\n", entry.path, other->second);
     }
   }
 
@@ -100,16 +101,16 @@ class Minimising {
       if (merged != exit_ok) return combined(merged, status);
       std::erase_if(kept, [&](const CorpusEntry* entry) {
         const bool drop = entry->why_no_case.empty() && !covering.contains(entry->bytes);
-        if (drop) fmt::print("{}: dropped, others cover what it does\n", entry->path);
+        if (drop) to_terminal("{}: dropped, others cover what it does\n", entry->path);
         return drop;
       });
     }
     const bool changed = replace(beside, kept);
-    fmt::print("{}: {} files, {} of them different, {} kept{}{}\n", target, entries.size(),
-               different, kept.size(), changed ? "" : ", nothing to change",
-               fuzzer.why_not.empty()
-                   ? ""
-                   : fmt::format(" ({}: only equal ones were dropped)", fuzzer.why_not));
+    to_terminal("{}: {} files, {} of them different, {} kept{}{}\n", target, entries.size(),
+                different, kept.size(), changed ? "" : ", nothing to change",
+                fuzzer.why_not.empty()
+                    ? ""
+                    : fmt::format(" ({}: only equal ones were dropped)", fuzzer.why_not));
     return status;
   }
 
@@ -129,7 +130,7 @@ class Minimising {
       if (is_new) {
         kept.push_back(&entry);
       } else {
-        fmt::print("{}: dropped, the same as {}\n", entry.path, other->second);
+        to_terminal("{}: dropped, the same as {}\n", entry.path, other->second);
       }
     }
     return kept;
@@ -174,7 +175,7 @@ class Minimising {
                                          std::string why;
                                          return read_bytes(file.path(), &why) == entry->bytes;
                                        });
-      if (crashes) fmt::print("{0}: it fails: deltaproof corpus add {0}\n", entry->path);
+      if (crashes) to_terminal("{0}: it fails: deltaproof corpus add {0}\n", entry->path);
     }
     return status;
   }

@@ -5,10 +5,12 @@
 
 #include <cstdio>
 
+#include "ci/escaped.h"
+
 namespace gdn {
 
 ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", why);
+  fmt::print(stderr, "deltaproof: {}\n", lines_for_terminal(why));
   return status;
 }
 

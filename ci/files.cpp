@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -42,6 +43,22 @@ std::string write_stream(const std::string& path, const std::string& content) {
   const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
   const bool closed = std::fclose(file) == 0;
   return written && closed ? "" : unwritable(path, errno);
+}
+
+// One that is not there is known by its name alone.
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (fs::equivalent(one, other, error)) return true;
+  const fs::path real = fs::weakly_canonical(one, error);
+  return !error && real == fs::weakly_canonical(other, error) && !error;
+}
+
+bool is_read_in(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error || (real.extension() != ".case" && real.extension() != ".jsonl")) return false;
+  const fs::path relative = real.lexically_relative(fs::canonical(folder, error));
+  return !error && !relative.empty() && *relative.begin() != "..";
 }
 
 // A document around one of its parts; or why there is no such part.
@@ -107,6 +124,27 @@ std::string why_results_not_writable(const std::vector<std::string>& paths,
   return why.empty() ? why_not_writable(document) : why;
 }
 
+std::string why_results_in_the_way(const std::vector<std::string>& results,
+                                   const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& result = results[i];
+    if (result.empty() || is_stream(result)) continue;
+    for (const std::string& input : inputs) {
+      std::error_code error;
+      const bool is_folder = fs::is_directory(input, error);
+      if (is_folder ? is_read_in(input, result) : is_same_file(input, result)) {
+        return fmt::format("{}: it is read, expected another file for what is written", result);
+      }
+    }
+    for (size_t k = 0; k < i; ++k) {
+      if (!results[k].empty() && is_same_file(results[k], result)) {
+        return fmt::format("{}: expected another file for each of the results", result);
+      }
+    }
+  }
+  return "";
+}
+
 std::string replace_part(const std::string& path, const std::string& name,
                          const std::string& content) {
   const Part part = find_part(path, name);
@@ -117,6 +155,19 @@ std::string replace_part(const std::string& path, const std::string& name,
 std::string shell_word(const std::string& text) {
   const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+  });
+  if (has_control) {
+    // The one form of a word that has no such character in it.
+    std::string word = "$'";
+    for (const char c : text) {
+      const bool is_plain = c >= ' ' && c <= '~' && c != '\'' && c != '\\';
+      word +=
+          is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    return word + "'";
+  }
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";

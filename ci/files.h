@@ -16,6 +16,12 @@ std::string why_results_not_writable(const std::vector<std::string>& paths,
                                      const std::string& document = "",
                                      const std::string& part = "");
 
+// Why these results, empty paths aside, would take the place of what the command reads, links and
+// hard links followed, or of one another; or an empty string. Of a folder that is read, cases and
+// records count.
+std::string why_results_in_the_way(const std::vector<std::string>& results,
+                                   const std::vector<std::string>& inputs);
+
 // Writes beside the path, then renames; a link is followed, and a pipe or a device is written as it
 // is. Returns what went wrong, or an empty string.
 std::string write_whole(const std::string& path, const std::string& content);

@@ -11,6 +11,7 @@ constexpr int ending[] = {SIGINT, SIGTERM};
 
 volatile sig_atomic_t asked = 0;
 volatile sig_atomic_t passed = 0;
+volatile sig_atomic_t passed_again = 0;
 volatile time_t asked_at_seconds = 0;
 volatile pid_t child_of_supervisor = 0;
 
@@ -33,6 +34,9 @@ void note_wish(int signal) {
 }
 
 void pass_on(int signal) {
+  const time_t now = now_seconds();
+  if (passed != 0 && now > asked_at_seconds + 1) passed_again = 1;
+  if (passed == 0) asked_at_seconds = now;
   passed = 1;
   if (child_of_supervisor > 0) kill(child_of_supervisor, signal);
 }
@@ -48,6 +52,11 @@ void handle(void (*handler)(int)) {
 
 void end_early_on_signals() { handle(note_wish); }
 bool asked_to_end() { return asked != 0; }
+bool has_to_end() {
+  constexpr time_t in_hand_seconds_max = 2;
+  return asked != 0 && now_seconds() > asked_at_seconds + in_hand_seconds_max;
+}
+bool child_has_to_end() { return passed_again != 0; }
 
 void leave_signals_to_parent() { handle(SIG_IGN); }
 

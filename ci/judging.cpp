@@ -9,7 +9,11 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
 
+#include "ci/escaped.h"
 #include "ci/interrupt.h"
 #include "ci/processes.h"
 #include "invariants/harness/shrink.h"
@@ -25,13 +29,14 @@ constexpr size_t crash_tries_max = 150;
 struct VerdictBytes {
   uint64_t outcome;
   double worst_ratio, worst_ulp;
-  uint64_t elements, undecided, worst_index;
+  uint64_t tensors, elements, undecided, worst_index;
 };
 
 std::string packed(const Verdict& v) {
   const VerdictBytes head = {static_cast<uint64_t>(v.outcome),
                              v.worst_ratio,
                              v.worst_ulp,
+                             v.tensors,
                              v.elements,
                              v.undecided,
                              v.worst_index};
@@ -46,6 +51,7 @@ Verdict unpacked(std::string_view bytes) {
   v.outcome = static_cast<Outcome>(head.outcome);
   v.worst_ratio = head.worst_ratio;
   v.worst_ulp = head.worst_ulp;
+  v.tensors = head.tensors;
   v.elements = head.elements;
   v.undecided = head.undecided;
   v.worst_index = head.worst_index;
@@ -73,25 +79,27 @@ const Lab& lab_of(Labs& labs, const Judging& judging, size_t engine) {
   return *labs[engine];
 }
 
-void judge_case(const Judging& judging, size_t index, size_t first, Labs& labs, Channel& channel) {
+void judge_case(const Judging& judging, const std::set<size_t>& hanging, size_t index, size_t first,
+                Labs& labs, Channel& channel) {
   const Case c = judging.case_at(index);
   for (size_t i = 0; i < judging.invariants.size(); ++i) {
     const Invariant& invariant = *judging.invariants[i];
     if (!invariant.claim.applies(c)) continue;
     for (size_t e = 0; e < judging.engines.size(); ++e) {
       const size_t step = i * judging.engines.size() + e;
-      if (step < first || !judging.asks(index, c, invariant, e)) continue;
+      if (step < first || hanging.contains(e)) continue;
+      if (!judging.asks(index, c, invariant, e)) continue;
       channel.begin(step);
       channel.put(packed(judge_one(invariant, c, lab_of(labs, judging, e))));
     }
   }
 }
 
-bool crashes(const Judging& judging, const Failing& of, const Case& c) {
-  return !how_it_ends([&] {
-            const Lab lab(judging.engines[of.engine]);
-            judge_one(*judging.invariants[of.invariant], c, lab);
-          }).empty();
+Ending ending_of(const Judging& judging, const Failing& of, const Case& c) {
+  return how_it_ends([&] {
+    const Lab lab(judging.engines[of.engine]);
+    judge_one(*judging.invariants[of.invariant], c, lab);
+  });
 }
 
 // The smallest case as text, below how many steps led there and its verdict.
@@ -104,10 +112,15 @@ std::string small_and_packed(const Judging& judging, const Failing& failing, Lab
     });
   };
   if (failing.crashed) {
-    const Shrunk shrunk = shrink(
-        failing.found,
-        [&](const Case& c) { return crashes(judging, failing, c) && holds_elsewhere(c); },
-        crash_tries_max);
+    bool hangs = false;
+    const auto crashes = [&](const Case& c) {
+      // A neighbour that hangs is not what is looked for, and one of them is enough.
+      if (hangs) return false;
+      const Ending ending = ending_of(judging, failing, c);
+      hangs = ending.hangs;
+      return !ending.how.empty() && !hangs && holds_elsewhere(c);
+    };
+    const Shrunk shrunk = shrink(failing.found, crashes, crash_tries_max);
     return fmt::format("{} 0\n{}", shrunk.accepted, print(shrunk.smallest));
   }
   const Lab& lab = lab_of(labs, judging, failing.engine);
@@ -151,22 +164,28 @@ size_t judge(const Judging& judging, size_t cases, const std::function<bool(size
   };
   std::map<size_t, Waiting> waiting;  // by case
   size_t next = 0;                    // to be taken
-  const auto keep = [&](size_t task, size_t step, Verdict verdict, bool crashed) {
+  const auto keep = [&](size_t task, size_t step, Verdict verdict, bool crashed, bool hangs) {
     waiting[task].judged.push_back({step % judging.engines.size(), step / judging.engines.size(),
-                                    std::move(verdict), crashed});
+                                    std::move(verdict), crashed, hangs});
   };
+  std::set<size_t> hanging;
   auto labs = std::make_shared<Labs>();
   Work work;
   work.tasks = cases;
   work.stop = stop;
-  work.run = [&judging, labs](size_t task, size_t first, Channel& channel) {
-    judge_case(judging, task, first, *labs, channel);
+  // A process knows of those that hung before it began.
+  work.run = [&judging, &hanging, labs](size_t task, size_t first, Channel& channel) {
+    judge_case(judging, hanging, task, first, *labs, channel);
   };
   work.result = [&](size_t task, size_t step, std::string_view bytes) {
-    keep(task, step, unpacked(bytes), false);
+    keep(task, step, unpacked(bytes), false, false);
   };
   work.crashed = [&](size_t task, size_t step, const std::string& how) {
-    keep(task, step, crash(how), true);
+    keep(task, step, crash(how), true, false);
+  };
+  work.hung = [&](size_t task, size_t step, const std::string& how) {
+    hanging.insert(step % judging.engines.size());
+    keep(task, step, engine_error(how), true, true);
   };
   work.done = [&](size_t task) {
     waiting[task].done = true;
@@ -186,14 +205,14 @@ void make_small(const Judging& judging, std::vector<Failing>& failing) {
   Work work;
   work.tasks = failing.size();
   work.run = [&, labs](size_t task, size_t first, Channel& channel) {
-    if (first > 0) return;
+    if (first > 0 || failing[task].hangs) return;
     channel.begin(0);
     channel.put(small_and_packed(judging, failing[task], *labs));
   };
   work.result = [&](size_t task, size_t, std::string_view bytes) {
     take_small(bytes, failing[task]);
   };
-  // A neighbour that crashes is not what is looked for; the case stays as it was found.
+  // A neighbour that crashes or hangs is not what is looked for; the case stays as it was found.
   work.crashed = [](size_t, size_t, const std::string&) {};
   work.done = [](size_t) {};
   // What was found is worth more than that it is small, to one who wants to go.
@@ -210,11 +229,14 @@ std::vector<std::string> calls_lacked(const Description& description) {
   return lacked;
 }
 
-std::string why_not_here(const EngineSource& engine) {
+namespace {
+
+// Words why an engine cannot run here, and how asking for them ended.
+std::pair<std::string, Ending> asked_whether_here(const EngineSource& engine) {
   int ends[2];
-  if (pipe(ends) != 0) return "no pipe";
-  const std::string how = how_it_ends([&] {
-    const std::string why = why_not_available(*engine.api);
+  if (pipe(ends) != 0) return {"no pipe", {}};
+  Ending ending = how_it_ends([&] {
+    const std::string why = why_not_available(engine);
     if (write(ends[1], why.data(), why.size()) < 0) std::_Exit(1);
   });
   close(ends[1]);
@@ -223,22 +245,31 @@ std::string why_not_here(const EngineSource& engine) {
   close(ends[0]);
   why.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
   // One that crashes as it is opened will do so again where it is judged, and be blamed there.
-  return how.empty() ? why : "";
+  return {ending.how.empty() ? why : "", std::move(ending)};
 }
 
-ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
-                        EnginesHere& found) {
+}  // namespace
+
+std::string why_not_here(const EngineSource& engine) {
+  auto [why, ending] = asked_whether_here(engine);
+  return ending.hangs ? ending.how : why;
+}
+
+ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent, EnginesHere& found,
+                        const std::string& named_by) {
   for (const std::string& name : names) {
     std::string why;
     std::optional<EngineSource> engine = find_engine(name, &why);
-    if (!engine) return refuse("--engine: " + why, exit_bad_input);
-    why = why_not_here(*engine);
+    if (!engine) return refuse(named_by + ": " + why, exit_bad_input);
+    Ending ending;
+    std::tie(why, ending) = asked_whether_here(*engine);
+    if (ending.hangs) return refuse(ending.how, exit_engine_failed);
     if (why.empty()) {
       found.engines.push_back(*std::move(engine));
     } else if (skip_absent) {
       found.absent.push_back(fmt::format("{}: {}", name, why));
     } else {
-      return refuse(fmt::format("engine {} is not available here: {}", name, why),
+      return refuse(fmt::format("engine {} is not available here: {}", for_terminal(name), why),
                     exit_infrastructure);
     }
   }
@@ -246,7 +277,7 @@ ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
 }
 
 ExitStatus find_invariants(const std::vector<std::string>& names,
-                           std::vector<const Invariant*>& found) {
+                           std::vector<const Invariant*>& found, const std::string& named_by) {
   for (const Invariant& invariant : registry()) {
     if (names.empty()) found.push_back(&invariant);
   }
@@ -255,7 +286,7 @@ ExitStatus find_invariants(const std::vector<std::string>& names,
     if (!invariant) {
       std::string known;
       for (const Invariant& one : registry()) known += " " + one.name;
-      return refuse(fmt::format("--invariant: '{}' is not one of{}", name, known), exit_bad_input);
+      return refuse(fmt::format("{}: '{}' is not one of{}", named_by, name, known), exit_bad_input);
     }
     found.push_back(invariant);
   }

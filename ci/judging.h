@@ -17,6 +17,7 @@ struct Answer {
   size_t engine = 0, invariant = 0;  // indices into Judging
   Verdict verdict;
   bool crashed = false;  // the engine ended the process: engine_error, in `detail` how
+  bool hangs = false;    // or a call of it did not come back: it is asked no more
 };
 
 struct Judging {
@@ -48,21 +49,24 @@ struct Failing {
   size_t steps = 0;  // from `found` to `smallest`
   // Engines on which a smaller case has to hold: none of its elements may be undecided there.
   std::vector<size_t> holding = {};
+  bool hangs = false;  // it stays as it was found: each smaller one could take as long
 };
 void make_small(const Judging& judging, std::vector<Failing>& failing);
 
 // Engines by name, in order. Of one that cannot run here the words why not: which end the run,
-// unless `skip_absent`, where they are kept in `absent`. exit_ok, or what is wrong with the names.
+// unless `skip_absent`, where they are kept in `absent`. exit_ok, or what is wrong with the names,
+// which `named_by` gave.
 struct EnginesHere {
   std::vector<EngineSource> engines;
   std::vector<std::string> absent;  // "cuda: no device"
 };
-ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
-                        EnginesHere& found);
+ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent, EnginesHere& found,
+                        const std::string& named_by = "--engine");
 
 // All of the registry if there are no names; exit_bad_input and a line where one is not in it.
 ExitStatus find_invariants(const std::vector<std::string>& names,
-                           std::vector<const Invariant*>& found);
+                           std::vector<const Invariant*>& found,
+                           const std::string& named_by = "--invariant");
 
 // The calls of the interface that an engine does not have.
 std::vector<std::string> calls_lacked(const Description& description);

@@ -175,21 +175,15 @@ Case limit_case(const LimitPlace& place, uint64_t seed, int64_t index) {
 }
 
 std::vector<TensorTrials> trials_of(const LimitPlace& place, const Case& c, const Lab& lab,
-                                    int64_t trials, std::string* why) {
+                                    int64_t trials, Verdict* why) {
   const Observation run = lab.run(c);
-  const Verdict served = run.served();
-  if (!served.holds()) {
-    *why = fmt::format("{}: {}", name_of(served.outcome), served.detail);
-    return {};
-  }
+  *why = run.served();
+  if (!why->holds()) return {};
   const Seen seen = place.is_global ? global_check(c, run, lab) : local_check(c, run, lab);
   std::vector<TensorTrials> all;
   for (const auto& [tensor, want] : seen.want) {
-    const Verdict verdict = within(name_of(tensor), seen.got.at(tensor), want);
-    if (!verdict.holds()) {
-      *why = fmt::format("{}: {}", name_of(verdict.outcome), verdict.detail);
-      return {};
-    }
+    *why = within(name_of(tensor), seen.got.at(tensor), want);
+    if (!why->holds()) return {};
     all.push_back(
         trials_of_tensor(place, tensor, seen, Rng(c.seed).stream(name_of(tensor)), trials));
   }

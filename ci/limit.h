@@ -34,13 +34,13 @@ struct SmallestSeen {
 };
 
 // Of one case: [tensor][rule][trial]. Empty, and *why, where the engine did not serve it or its
-// own numbers do not hold.
+// own numbers do not hold; else *why holds.
 struct TensorTrials {
   Tensor tensor = Tensor::QKV;
   std::vector<std::vector<SmallestSeen>> rules;
 };
 std::vector<TensorTrials> trials_of(const LimitPlace& place, const Case& c, const Lab& lab,
-                                    int64_t trials, std::string* why);
+                                    int64_t trials, Verdict* why);
 
 struct LimitRow {
   std::string place;

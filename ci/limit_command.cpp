@@ -7,6 +7,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/limit.h"
@@ -24,8 +25,14 @@ struct Task {
   int64_t index = 0;  // of the case
 };
 
-// Between processes: a byte for what follows, then the words of a refusal, or numbers.
-constexpr char served = 's', refused = 'r';
+// Between processes: a byte for what follows, then the words why there are no numbers, or numbers.
+constexpr char served = 's', not_judged = 'n', no_engine = 'e';
+
+std::string packed(const Verdict& why) {
+  const bool is_engines = why.outcome == Outcome::engine_error;
+  return (is_engines ? no_engine : not_judged) +
+         fmt::format("{}: {}", name_of(why.outcome), why.detail);
+}
 
 std::string packed(const std::vector<TensorTrials>& all) {
   std::vector<double> numbers;
@@ -73,6 +80,12 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
   }
   std::vector<std::vector<TensorTrials>> results(tasks.size());
   std::string why;
+  ExitStatus status = exit_ok;
+  const auto ends_with = [&](ExitStatus of_task, std::string_view how) {
+    if (combined(status, of_task) == status) return;
+    status = of_task;
+    why = how;
+  };
   Work work;
   work.tasks = tasks.size();
   work.run = [&](size_t task, size_t first, Channel& channel) {
@@ -82,21 +95,26 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
     const Case c = limit_case(place, report.seed, tasks[task].index);
     const Lab lab(engine);
     channel.begin(0);
-    std::string refusal;
+    Verdict why_not;
     const int64_t trials = trials_of_case(place, tasks[task].index, report.trials);
-    const std::vector<TensorTrials> all = trials_of(place, c, lab, trials, &refusal);
-    channel.put(refusal.empty() ? packed(all) : refused + refusal);
+    const std::vector<TensorTrials> all = trials_of(place, c, lab, trials, &why_not);
+    channel.put(why_not.holds() ? packed(all) : packed(why_not));
   };
   work.result = [&](size_t task, size_t, std::string_view result) {
-    if (result.front() == refused) why = result.substr(1);
-    if (result.front() == served) results[task] = unpacked(result.substr(1));
+    const std::string_view what = result.substr(1);
+    if (result.front() == served) results[task] = unpacked(what);
+    if (result.front() == not_judged) ends_with(exit_fails, what);
+    if (result.front() == no_engine) ends_with(exit_engine_failed, what);
   };
-  work.crashed = [&](size_t, size_t, const std::string& how) { why = how; };
+  work.crashed = [&](size_t, size_t, const std::string& how) {
+    ends_with(exit_engine_failed, how);
+  };
   size_t done = 0;
   work.done = [&](size_t) { fmt::print(stderr, "deltaproof: {} of {}\n", ++done, tasks.size()); };
-  work.stop = [&](size_t) { return !why.empty(); };
+  work.stop = [&](size_t) { return status != exit_ok; };
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
-  if (!why.empty()) return refuse(fmt::format("{}: {}", engine.name, why), exit_engine_failed);
+  if (status != exit_ok)
+    return refuse(fmt::format("{}: {}", for_terminal(engine.name), for_terminal(why)), status);
   for (size_t p = 0; p < places.size(); ++p) {
     std::vector<const std::vector<TensorTrials>*> cases;
     for (size_t t = 0; t < tasks.size(); ++t) {
@@ -125,6 +143,9 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   EnginesHere engines;
   const ExitStatus found = find_engines({command.engine}, false, engines);
   if (found != exit_ok) return found;
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.engine});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable =
       why_results_not_writable({command.json}, command.summary, limit_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
@@ -138,7 +159,7 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const ExitStatus measured = measure(command, engines.engines.front(), report);
   if (measured != exit_ok) return measured;
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& why) {
     if (!why.empty()) written = refuse(why, exit_infrastructure);

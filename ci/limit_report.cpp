@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "ci/escaped.h"
 #include "ci/limit.h"
 #include "ci/table.h"
 #include "invariants/harness/json_figure.h"
@@ -85,7 +86,7 @@ std::string as_text(const LimitReport& report) {
   return fmt::format(
       "engine {}, seed {}: {}\n\nLocal check; under each rule the limit relative to the norm of "
       "the element's row\n\n{}\nGlobal check\n\n{}\n{}\nreplay: {}\n",
-      report.engine, report.seed, odds(report), as_text(table_of(report, false)),
+      for_terminal(report.engine), report.seed, odds(report), as_text(table_of(report, false)),
       as_text(table_of(report, true)), as_text(table_of_rules(report)), report.command);
 }
 
@@ -125,9 +126,9 @@ std::string as_json(const LimitReport& report) {
 
 std::string as_markdown(const LimitReport& report) {
   return fmt::format(
-      "Written by `{}`.\n\nEngine {}, seed {}; {}.\n\n## Local check\n\n{}\n## Global check\n\n{}\n"
+      "Written by {}.\n\nEngine {}, seed {}; {}.\n\n## Local check\n\n{}\n## Global check\n\n{}\n"
       "## What the rules let through\n\n{}",
-      report.command, report.engine, report.seed, odds(report),
+      code_for_markdown(report.command), for_markdown(report.engine), report.seed, odds(report),
       as_markdown(table_of(report, false)), as_markdown(table_of(report, true)),
       as_markdown(table_of_rules(report)));
 }

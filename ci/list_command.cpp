@@ -5,6 +5,7 @@
 
 #include "ci/catalogue.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/judging.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/table.h"
@@ -74,15 +75,17 @@ nlohmann::ordered_json json_of(const TextTable& table) {
 }  // namespace
 
 ExitStatus run_list(const ListCommand& command) {
+  const std::string none = command.what == "kernel_mutants" ? why_no_kernel_mutants() : "";
+  if (!none.empty()) return refuse(none, exit_infrastructure);
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   for (const Part& part : parts) {
     if (!command.what.empty() && command.what != part.what) continue;
     const TextTable table = part.table();
-    if (!command.json) fmt::print("{}\n\n{}\n", part.title, as_text(table));
+    if (!command.json) to_terminal("{}\n\n{}\n", part.title, as_text(table));
     all[part.what] = json_of(table);
   }
   if (command.json) {
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    to_terminal("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   return exit_ok;
 }

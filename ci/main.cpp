@@ -1,5 +1,7 @@
 // The program `deltaproof`: is every number that an engine produces explainable by rounding, and if
 // not, which operator is wrong?
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <system_error>
@@ -9,6 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/triage_command.h"
+#include "ci/watched_child.h"
 
 namespace {
 
@@ -24,6 +27,8 @@ Examples
   deltaproof triage out
   deltaproof compare before.json after.json
   deltaproof list invariants
+  deltaproof export --cases 200 --out cases.safetensors
+  deltaproof dialects
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
@@ -34,6 +39,18 @@ Exit status
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
+
+// What CLI::Range accepts, but for NaN, which is not less than anything.
+std::string why_not_between(const std::string& text, double least, double most) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  if (is_number && number >= least && number <= most) return "";
+  return fmt::format("expected a number from {} to {}, got '{}'", least, most, text);
+}
+
+auto between(double least, double most) {
+  return [=](const std::string& text) { return why_not_between(text, least, most); };
+}
 
 const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
   CLI::App* const command =
@@ -71,7 +88,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
   command->add_option("--cases", check.cases, "how many to draw (default: 1000)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   command->add_option("--seconds", check.seconds, "begin no case later than this")
-      ->check(CLI::NonNegativeNumber);
+      ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
@@ -120,11 +137,14 @@ const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
                       "0 good, 1 bad, else unknown (default: replay of the smallest case)");
   command->add_flag("--mutants", triage.mutants,
                     "triage of every mutant on the first seed that kills it, as a table");
+  command->add_flag("--kernel-mutants", triage.kernel_mutants,
+                    "with it, those that are edits of the kernels: see docs/kernel-mutants.md");
   command->add_option("--mutant", triage.of_mutant, "with it, this one alone; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--seeds", triage.seeds, "with it, the folder whose cases are judged");
   command->add_option("--summary", triage.summary,
-                      "with it, replace the part 'triage' of this document");
+                      "with it, replace the part 'triage' of this document; with --kernel-mutants "
+                      "'triage of kernel mutants'");
   return command;
 }
 
@@ -159,7 +179,7 @@ const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
   command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
   command->add_option("after", compare.after, "another one of the same command")->required();
   command->add_option("--level", compare.level, "chance of any false alarm in the comparison")
-      ->check(CLI::Range(1e-12, 0.5))
+      ->check(between(1e-12, 0.5))
       ->capture_default_str();
   command->add_option("--json", compare.json, "write every figure to this file");
   command->add_option("--markdown", compare.markdown, "write the report to this file");
@@ -204,6 +224,32 @@ const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
   command->add_option("what", list.what, "one of them alone")
       ->check(CLI::IsMember({"engines", "mutants", "kernel_mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
+  return command;
+}
+
+const CLI::App* add_dialects(CLI::App& app, gdn::DialectsCommand& dialects) {
+  CLI::App* const command = app.add_subcommand(
+      "dialects", "where presets differ, and the smallest cases that show it: docs/dialects.md");
+  command->add_option("--json", dialects.json, "write every figure to this file");
+  command->add_option("--summary", dialects.summary,
+                      "replace the part 'dialects' of this document");
+  return command;
+}
+
+const CLI::App* add_export(CLI::App& app, gdn::ExportCommand& exported) {
+  CLI::App* const command = app.add_subcommand(
+      "export", "write cases with expected values and bounds, for suites that link nothing");
+  command->add_option("files", exported.files, "case files");
+  command->add_option("--out", exported.out, "the safetensors file to write")->required();
+  command->add_option("--cases", exported.cases, "how many to draw beside the files")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 16));
+  command->add_option("--seed", exported.seed, "of the cases that are drawn (default: 1)");
+  command->add_option("--subject", exported.subjects, "draw this alone; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--contract", exported.contract,
+                   "whose arithmetic: any_f32, torch_cpu, triton, or an engine's own")
+      ->capture_default_str();
   return command;
 }
 
@@ -262,6 +308,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", gdn::version_text());
   app.footer(footer);
   app.require_subcommand(1);
+  // Before or after the command: it belongs to all that call engines.
+  app.fallthrough();
+  double call_seconds = gdn::call_seconds_max();
+  app.add_option("--call-seconds", call_seconds,
+                 "an engine hangs that does not come back from a call in this time; waiting for a "
+                 "processor does not count")
+      ->capture_default_str()
+      ->check(between(0.1, 1e7));
 
   gdn::VerifyCommand verify;
   gdn::CheckCommand check;
@@ -271,9 +325,12 @@ int run(int argc, char** argv) {
   gdn::OddsCommand odds;
   gdn::CompareCommand compare;
   gdn::ListCommand list;
+  gdn::ExportCommand exported;
+  gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
   triage.program = limit.program = odds.program = argv[0];
+  dialects.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -283,6 +340,8 @@ int run(int argc, char** argv) {
   const CLI::App* const odds_command = add_odds(app, odds);
   const CLI::App* const compare_command = add_compare(app, compare);
   const CLI::App* const list_command = add_list(app, list);
+  const CLI::App* const export_command = add_export(app, exported);
+  const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
   const CLI::App* const corpus_command = add_corpus(app, corpus);
@@ -292,6 +351,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? gdn::exit_ok : gdn::exit_bad_input;
   }
+  gdn::set_call_seconds_max(call_seconds);
   if (verify_command->parsed()) return gdn::run_verify(verify);
   if (check_command->parsed()) return gdn::run_check(check);
   if (replay_command->parsed()) return gdn::run_replay(replay);
@@ -303,6 +363,8 @@ int run(int argc, char** argv) {
   if (odds_command->parsed()) return gdn::run_odds(odds);
   if (compare_command->parsed()) return gdn::run_compare(compare);
   if (list_command->parsed()) return gdn::run_list(list);
+  if (export_command->parsed()) return gdn::run_export(exported);
+  if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }

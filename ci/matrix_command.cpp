@@ -9,6 +9,7 @@
 #include "ci/asked_mutants.h"
 #include "ci/catalogue.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/processes.h"
@@ -165,7 +166,7 @@ Survivors live_of(const MatrixCommand& command, const std::vector<EngineSource>&
 ExitStatus survivors_of(const MatrixCommand& command, const std::vector<EngineSource>& engines,
                         const Cases& cases, const KillMatrix& matrix) {
   const Survivors survivors = live_of(command, engines, cases, matrix);
-  fmt::print("{}", as_text(survivors));
+  to_terminal("{}", as_text(survivors));
   const std::string why = command.json.empty() ? "" : write_whole(command.json, as_json(survivors));
   if (!why.empty()) return refuse(why, exit_infrastructure);
   for (const MutantLife& life : survivors.lives) {
@@ -235,6 +236,9 @@ ExitStatus written(const MatrixCommand& command, const KillMatrix& matrix,
 ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.seeds});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants");
   KillMatrix matrix;
   Cases cases;
@@ -258,11 +262,11 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   if (command.until_killed) return survivors_of(command, engines, cases, matrix);
 
   judge_mutants(command, engines, cases, matrix);
-  fmt::print("{}", as_text(matrix));
+  to_terminal("{}", as_text(matrix));
   std::optional<RulesTable> rules;
   if (command.public_rules) {
     rules = rules_beside(command, engines, cases, matrix);
-    fmt::print("\n{}", as_text(*rules));
+    to_terminal("\n{}", as_text(*rules));
   }
   return combined(problems_of(matrix).empty() ? exit_ok : exit_fails,
                   written(command, matrix, rules));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "ci/escaped.h"
 #include "ci/table.h"
 #include "invariants/harness/capture.h"
 #include "invariants/harness/invariant.h"
@@ -182,7 +183,7 @@ std::string as_json(const OddsReport& report) {
 }
 
 std::string as_markdown(const OddsReport& report) {
-  return fmt::format("Written by `{}`.\n\n{}\n{}.\n\n{}", report.command,
+  return fmt::format("Written by {}.\n\n{}\n{}.\n\n{}", code_for_markdown(report.command),
                      as_markdown(table_of(report, false)), in_words(report),
                      as_markdown(table_of(report, true)));
 }

@@ -7,6 +7,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/odds.h"
@@ -100,6 +101,8 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
                               command.seed),
                   exit_bad_input);
   }
+  const std::string in_the_way = why_results_in_the_way({command.json, command.summary}, {});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable =
       why_results_not_writable({command.json}, command.summary, odds_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
@@ -119,7 +122,7 @@ ExitStatus odds_of(const OddsCommand& command, Doing& now) {
   const std::optional<OddsRow> captures = row_of_captures(corpus, &why);
   if (!captures) return refuse(why, exit_infrastructure);
   report.rows.push_back(*captures);
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& what) {
     if (!what.empty()) written = refuse(what, exit_infrastructure);

@@ -11,13 +11,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -27,6 +25,7 @@
 #include <vector>
 
 #include "ci/interrupt.h"
+#include "ci/watched_child.h"
 #include "reference/parallel_for.h"
 
 namespace gdn {
@@ -85,24 +84,13 @@ int wait_for(pid_t child) {
   return status;
 }
 
-double seconds_by_the_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Processor time of a child so far. How busy the machine is with others does not count.
-double processor_seconds(pid_t child) {
-  clockid_t clock = 0;
-  timespec time = {};
-  if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // A child dies with its parent, and leaves no core: what ended it is replayed from its case.
-pid_t fork_child() {
+pid_t fork_child(const WatchedCalls& calls) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) no_process("fork");
   if (child == 0) {
+    calls.be_the_child();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     leave_signals_to_parent();
     const rlimit none = {0, 0};
@@ -167,19 +155,21 @@ class Worker {
 
   // What it wrote before is still taken by `listen`, which finds it gone after that.
   void stop_if_it_hangs() {
-    if (!in_step_ || stopped_ || work_.step_seconds_max <= 0) return;
-    const bool hangs = processor_seconds(child_) - processor_began_ > work_.step_seconds_max ||
-                       seconds_by_the_clock() - clock_began_ > 10 * work_.step_seconds_max;
-    if (!hangs) return;
-    stopped_ = true;
-    kill(child_, SIGKILL);
+    if (!in_step_ || !why_stopped_.empty()) return;
+    why_stopped_ = calls_.why_stop(child_);
+    const double seconds = step_time_.look();
+    if (why_stopped_.empty() && work_.step_seconds_max > 0 && seconds > work_.step_seconds_max) {
+      why_stopped_ = fmt::format("nothing came of it in {} s: it hangs", work_.step_seconds_max);
+    }
+    if (!why_stopped_.empty()) kill(child_, SIGKILL);
   }
 
  private:
   void start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) no_process("socketpair");
-    child_ = fork_child();
+    calls_ = WatchedCalls();
+    child_ = fork_child(calls_);
     if (child_ == 0) {
       close(ends[0]);
       serve(ends[1]);
@@ -221,8 +211,7 @@ class Worker {
   void take(const Frame& frame, std::string_view bytes) {
     if (frame.kind == frame_begin) {
       in_step_ = frame.step;
-      processor_began_ = processor_seconds(child_);
-      clock_began_ = seconds_by_the_clock();
+      step_time_.start(child_);
     }
     if (frame.kind == frame_result) {
       in_step_.reset();
@@ -238,16 +227,16 @@ class Worker {
 
   void replace() {
     const std::string how = how_ended(wait_for(std::exchange(child_, 0)));
-    const bool stopped = std::exchange(stopped_, false);
+    const std::string why = std::exchange(why_stopped_, "");
     // One that was stopped may have come to the end of its step just before.
-    if (!stopped && (!task_ || !in_step_)) {
+    if (why.empty() && (!task_ || !in_step_)) {
       throw std::runtime_error("a process that judges " + how);
     }
     close(descriptor_);
     if (in_step_) {
       next_step_ = *in_step_ + 1;
-      if (stopped) work_.hung(*task_, *in_step_);
-      if (!stopped) work_.crashed(*task_, *in_step_, how);
+      const auto& told = !why.empty() && work_.hung ? work_.hung : work_.crashed;
+      told(*task_, *in_step_, why.empty() ? how : why);
     }
     start();
     if (task_) give(*task_, next_step_);
@@ -258,9 +247,10 @@ class Worker {
   int descriptor_ = -1;
   std::string pending_;
   std::optional<size_t> task_, in_step_;
-  size_t next_step_ = 0;                          // to begin with, where another process goes on
-  bool stopped_ = false;                          // because it hung
-  double processor_began_ = 0, clock_began_ = 0;  // of the step
+  size_t next_step_ = 0;  // to begin with, where another process goes on
+  WatchedCalls calls_;
+  TimeToRun step_time_;
+  std::string why_stopped_;  // not empty: because it hung
 };
 
 namespace {
@@ -291,8 +281,6 @@ void share_out(int processes, const Work& work) {
   while (workers.size() < wanted) workers.emplace_back(work);
   size_t next = 0;
   bool stopped = false;
-  constexpr int look_every_ms = 200;
-  const int wait_ms = work.step_seconds_max > 0 ? look_every_ms : -1;
   const auto give_next = [&](Worker& worker) {
     stopped = stopped || next == work.tasks || (work.stop && work.stop(next));
     if (!stopped) worker.give(next++, 0);
@@ -306,8 +294,9 @@ void share_out(int processes, const Work& work) {
       waiting.push_back({worker.descriptor(), POLLIN, 0});
       busy.push_back(&worker);
     }
-    if (busy.empty()) return;
-    if (poll(waiting.data(), waiting.size(), wait_ms) < 0 && errno != EINTR) no_process("poll");
+    if (busy.empty() || has_to_end()) return;
+    if (poll(waiting.data(), waiting.size(), look_every_ms) < 0 && errno != EINTR)
+      no_process("poll");
     for (size_t i = 0; i < busy.size(); ++i) {
       if (waiting[i].revents == 0) {
         busy[i]->stop_if_it_hangs();
@@ -319,11 +308,14 @@ void share_out(int processes, const Work& work) {
   }
 }
 
-std::string how_it_ends(const std::function<void()>& probe) {
+Ending how_it_ends(const std::function<void()>& probe) {
   int ends[2];
   if (pipe(ends) != 0) no_process("pipe");
-  const pid_t child = fork_child();
+  const SignalsOfChildren signals;
+  WatchedCalls calls;
+  const pid_t child = fork_child(calls);
   if (child == 0) {
+    signals.be_the_child();
     close(ends[0]);
     try {
       probe();
@@ -334,11 +326,13 @@ std::string how_it_ends(const std::function<void()>& probe) {
     std::_Exit(write(ends[1], "d", 1) == 1 ? 0 : 1);
   }
   close(ends[1]);
+  std::string why;
+  const int status = wait_watched(child, calls, asked_to_end, &why);
   char byte = 0;
   const bool came_back = read_all(ends[0], &byte, 1);
   close(ends[0]);
-  const std::string how = how_ended(wait_for(child));
-  return came_back ? "" : how;
+  if (!why.empty()) return {why, true};
+  return {came_back ? "" : how_ended(status), false};
 }
 
 }  // namespace gdn

@@ -33,10 +33,11 @@ struct Work {
   // tasks in any order.
   std::function<void(size_t task, size_t step, std::string_view result)> result;
   std::function<void(size_t task, size_t step, const std::string& how)> crashed;
-  // A step that takes more seconds of processor time than this, or ten times as many by the clock,
-  // is stopped, and the work goes on after it. 0: each takes what it takes.
+  // A step that takes more seconds than this (TimeToRun) is stopped, as is one with a call that
+  // takes more than a call may, and the work goes on after it. 0: each takes what it takes.
   double step_seconds_max = 0;
-  std::function<void(size_t task, size_t step)> hung = {};
+  // In `how` why it was stopped. Null: as a crash.
+  std::function<void(size_t task, size_t step, const std::string& how)> hung = {};
   std::function<void(size_t task)> done;
   // Asked before a task is handed out, in order; true ends it there. Null: all tasks.
   std::function<bool(size_t task)> stop;
@@ -45,11 +46,15 @@ struct Work {
 // As many processes as there are cores for this one.
 int processes_here();
 
-// Returns when all that was handed out is done. Throws where there can be no processes, and where
-// one ends outside a step: that is a fault of ours.
+// Returns when all that was handed out is done, or soon after the wish to end. Throws where there
+// can be no processes, and where one ends outside a step: that is a fault of ours.
 void share_out(int processes, const Work& work);
 
-// Did `probe` come back? In a process of its own: "" if so, else how that ended.
-std::string how_it_ends(const std::function<void()>& probe);
+struct Ending {
+  std::string how;     // empty: it came back
+  bool hangs = false;  // a call did not come back, and the process was stopped
+};
+// What becomes of `probe` in a process of its own. The wish to end ends it too.
+Ending how_it_ends(const std::function<void()>& probe);
 
 }  // namespace gdn

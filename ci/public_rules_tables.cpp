@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "ci/escaped.h"
 #include "ci/public_rules_table.h"
 #include "ci/table.h"
 
@@ -129,11 +130,11 @@ std::string as_text(const RulesTable& table) {
 
 std::string as_markdown(const RulesTable& table) {
   return fmt::format(
-      "Written by `{}`.\n\n{}\n\nMutants killed by each rule:\n\n{}\n"
+      "Written by {}.\n\n{}\n\nMutants killed by each rule:\n\n{}\n"
       "Mutants of operators, without those of the host:\n\n{}\n"
       "Cases of right engines that each rule rejects, its own false alarms. {}\n\n{}\n"
       "A letter for each rule that kills the mutant, and how many invariants kill it:\n\n{}",
-      table.command, sentence(table), as_markdown(totals(table, every)),
+      code_for_markdown(table.command), sentence(table), as_markdown(totals(table, every)),
       as_markdown(totals(table, is_numeric)), range_c_note, as_markdown(false_alarms(table)),
       as_markdown(mutants(table)));
 }

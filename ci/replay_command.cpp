@@ -5,6 +5,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/supervised.h"
@@ -27,7 +28,7 @@ std::string verdict_line(const Judging& judging, const Answer& one) {
                         one.verdict.worst_ratio);
   }
   if (!one.verdict.detail.empty()) line += ": " + one.verdict.detail;
-  return line;
+  return for_terminal(line);
 }
 
 void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
@@ -39,20 +40,20 @@ void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& 
       if ((judging.invariants[one.invariant]->name == own) == first) in_order.push_back(one);
     }
   }
-  fmt::print("{}\n", file.path);
+  to_terminal("{}\n", for_terminal(file.path));
   bool told = false;
   for (const Answer& one : in_order) {
-    fmt::print("{}\n", verdict_line(judging, one));
+    to_terminal("{}\n", verdict_line(judging, one));
     tally.count(one.verdict.outcome);
     if (one.verdict.outcome < Outcome::engine_error) continue;
-    if (!told) fmt::print("\n{}", in_words(file.content));
+    if (!told) to_terminal("\n{}", in_words(file.content));
     told = true;
-    fmt::print("replay: {} replay {} --invariant {} --engine {}\n\n", shell_word(command.program),
-               shell_word(file.path), judging.invariants[one.invariant]->name,
-               shell_word(judging.engines[one.engine].name));
+    to_terminal("replay: {} replay {} --invariant {} --engine {}\n\n", shell_word(command.program),
+                shell_word(file.path), judging.invariants[one.invariant]->name,
+                shell_word(judging.engines[one.engine].name));
   }
-  if (judged.empty()) fmt::print("no invariant that was asked for applies to this case\n");
-  fmt::print("\n");
+  if (judged.empty()) to_terminal("no invariant that was asked for applies to this case\n");
+  to_terminal("\n");
 }
 
 ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
@@ -60,10 +61,7 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
   for (const std::string& path : command.files) {
     std::string why;
     std::optional<Case> c = read_case(path, &why);
-    if (!c) {
-      fmt::print(stderr, "deltaproof: {}\n", why);
-      return exit_bad_input;
-    }
+    if (!c) return refuse(why, exit_bad_input);
     files.push_back({path, *std::move(c)});
   }
   now.enter(Doing::Whose::engine, "loading the engines");
@@ -83,7 +81,7 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
   judge(judging, files.size(), nullptr, [&](size_t index, const std::vector<Answer>& judged) {
     tell(command, judging, files[index], judged, tally);
   });
-  fmt::print("{}\n", as_text(tally));
+  to_terminal("{}\n", as_text(tally));
   return status_of(tally);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ci/escaped.h"
 #include "ci/table.h"
 
 namespace gdn {
@@ -120,13 +121,14 @@ ExitStatus status_of(const std::vector<VerifyReport>& reports) {
 }
 
 std::string as_text(const VerifyReport& report, const std::string& command) {
-  std::string text = fmt::format("{}\n{}, {}\n", report.path, report.format, report.source);
-  const std::string contracts = contracts_line(report);
+  std::string text =
+      fmt::format("{}\n{}, {}\n", for_terminal(report.path), report.format, report.source);
+  const std::string contracts = for_terminal(contracts_line(report));
   if (!contracts.empty()) text += contracts + "\n";
   text += "\n" + as_text(table_of(report));
   const std::vector<std::string> lines = remarks(report, command);
   if (!lines.empty()) text += "\n";
-  for (const std::string& line : lines) text += line + "\n";
+  for (const std::string& line : lines) text += for_terminal(line) + "\n";
   return text;
 }
 
@@ -137,16 +139,17 @@ std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts
   std::string text = fmt::format("# deltaproof: {}\n\n", title);
   text += fmt::format("{}, in {} file{}, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
                       counted(reports), reports.size(), reports.size() == 1 ? "" : "s",
-                      facts.engine, facts.seconds, facts.version, facts.command);
-  if (!facts.complete) text += fmt::format("\nNot complete: {}.\n", facts.ended);
+                      for_markdown(facts.engine), facts.seconds, facts.version,
+                      for_terminal(facts.command));
+  if (!facts.complete) text += fmt::format("\nNot complete: {}.\n", for_markdown(facts.ended));
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
   for (const VerifyReport& report : reports) {
-    text += fmt::format("\n## {}\n\n{}, {}. {}\n\n", report.path, report.format, report.source,
-                        contracts_line(report));
+    text += fmt::format("\n## {}\n\n{}, {}. {}\n\n", for_markdown(report.path), report.format,
+                        for_markdown(report.source), for_markdown(contracts_line(report)));
     text += as_markdown(table_of(report));
     const std::vector<std::string> lines = remarks(report, facts.command);
     if (!lines.empty()) text += "\n";
-    for (const std::string& line : lines) text += "* " + line + "\n";
+    for (const std::string& line : lines) text += "* " + for_markdown(line) + "\n";
   }
   return text;
 }

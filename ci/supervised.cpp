@@ -18,7 +18,9 @@
 #include <new>
 #include <system_error>
 
+#include "ci/escaped.h"
 #include "ci/interrupt.h"
+#include "ci/watched_child.h"
 
 namespace gdn {
 namespace {
@@ -27,7 +29,8 @@ using Whose = Doing::Whose;
 
 void say(const std::string& line) {
   // What a progress line on a terminal left behind is written over.
-  fmt::print(stderr, "{}deltaproof: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", line);
+  fmt::print(stderr, "{}deltaproof: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "",
+             lines_for_terminal(line));
 }
 
 ExitStatus threw(const Doing& doing, const char* what) {
@@ -92,7 +95,8 @@ ExitStatus no_child(const char* call) {
 
 }  // namespace
 
-void Doing::enter(Whose whose, std::string_view what) {
+void Doing::enter(Whose whose, std::string_view doing) {
+  const std::string what = for_terminal(doing);
   const size_t length = std::min(what.size(), sizeof what_ - 1);
   std::memcpy(what_, what.data(), length);
   what_[length] = '\0';
@@ -106,13 +110,21 @@ ExitStatus supervised(const std::function<ExitStatus(Doing&)>& work) {
   const auto unmap = [](Doing* doing) { munmap(doing, sizeof(Doing)); };
   const std::unique_ptr<Doing, decltype(unmap)> doing(new (page) Doing, unmap);
   std::fflush(nullptr);
+  WatchedCalls calls;
+  const SignalsOfChildren signals;
   const pid_t child = fork();
   if (child < 0) return no_child("fork");
-  if (child == 0) be_the_child(work, *doing);
+  if (child == 0) {
+    signals.be_the_child();
+    calls.be_the_child();
+    be_the_child(work, *doing);
+  }
   pass_signals_to(child);
-  int ended = 0;
-  while (waitpid(child, &ended, 0) < 0) {
-    if (errno != EINTR) return no_child("waitpid");
+  std::string why;
+  const int ended = wait_watched(child, calls, child_has_to_end, &why);
+  if (!why.empty()) {
+    say(doing->whose() == Whose::engine ? fmt::format("{}: {}", doing->what(), why) : why);
+    return exit_engine_failed;
   }
   if (WIFSIGNALED(ended)) end_by_passed_signal(WTERMSIG(ended));
   return status_of_end(ended, *doing);

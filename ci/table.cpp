@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ci/escaped.h"
+
 namespace gdn {
 namespace {
 
@@ -13,6 +15,13 @@ std::vector<size_t> widths_of(const TextTable& table) {
     for (const auto& row : table.rows) widths[i] = std::max(widths[i], row[i].size());
   }
   return widths;
+}
+
+TextTable printable_cells(TextTable table) {
+  for (std::vector<std::string>& row : table.rows) {
+    for (std::string& cell : row) cell = for_terminal(cell);
+  }
+  return table;
 }
 
 std::string padded_line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
@@ -28,18 +37,15 @@ std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) {
     line += ' ';
-    for (const char c : cell) {
-      if (c == '|') line += '\\';
-      line += c;
-    }
-    line += " |";
+    line += for_markdown(cell) + " |";
   }
   return line + "\n";
 }
 
 }  // namespace
 
-std::string as_text(const TextTable& table) {
+std::string as_text(const TextTable& given) {
+  const TextTable table = printable_cells(given);
   const std::vector<size_t> widths = widths_of(table);
   std::string text = padded_line(table.header, widths);
   for (const auto& row : table.rows) text += padded_line(row, widths);

@@ -9,6 +9,7 @@
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
@@ -29,12 +30,16 @@ std::string why_not_asked_so(const TriageCommand& command) {
     const bool of_cases = !command.paths.empty() || !command.engines.empty() ||
                           !command.invariants.empty() || !command.bisect.empty() ||
                           !command.markdown.empty();
-    return of_cases ? "--mutants takes no cases, and of the options --mutant, --seeds, --summary, "
-                      "--json, --jobs and --seconds alone"
+    if (!command.summary.empty() && !command.of_mutant.empty()) {
+      return "--summary takes all mutants, leave --mutant out";
+    }
+    return of_cases ? "--mutants takes no cases, and of the options --kernel-mutants, --mutant, "
+                      "--seeds, --summary, --json, --jobs and --seconds alone"
                     : "";
   }
-  if (!command.of_mutant.empty() || !command.seeds.empty() || !command.summary.empty()) {
-    return "--mutant, --seeds and --summary belong to --mutants";
+  if (command.kernel_mutants || !command.of_mutant.empty() || !command.seeds.empty() ||
+      !command.summary.empty()) {
+    return "--kernel-mutants, --mutant, --seeds and --summary belong to --mutants";
   }
   if (command.paths.empty()) return "expected cases, records or a folder of failures";
   if (command.invariants.size() > 1) return "--invariant: expected one";
@@ -69,18 +74,21 @@ std::vector<FailingCase> on_engines(const TriageCommand& command,
   return all;
 }
 
-ExitStatus find_asked(const std::vector<FailingCase>& failing, std::vector<CaseAsked>& asked) {
+ExitStatus find_asked(const TriageCommand& command, const std::vector<FailingCase>& failing,
+                      std::vector<CaseAsked>& asked) {
   std::map<std::string, EngineSource> engines;
   for (const FailingCase& one : failing) {
     if (!engines.contains(one.engine)) {
       EnginesHere found;
-      const ExitStatus status = find_engines({one.engine}, false, found);
+      const ExitStatus status = find_engines({one.engine}, false, found,
+                                             command.engines.empty() ? one.origin : "--engine");
       if (status != exit_ok) return status;
       engines.emplace(one.engine, found.engines.front());
     }
     std::vector<const Invariant*> invariants;
     if (!one.invariant.empty()) {
-      const ExitStatus status = find_invariants({one.invariant}, invariants);
+      const ExitStatus status = find_invariants(
+          {one.invariant}, invariants, command.invariants.empty() ? one.origin : "--invariant");
       if (status != exit_ok) return status;
     }
     asked.push_back(
@@ -156,6 +164,7 @@ std::string command_of(const TriageCommand& command) {
   for (const std::string& engine : command.engines) text += " --engine " + shell_word(engine);
   for (const std::string& name : command.invariants) text += " --invariant " + shell_word(name);
   if (command.mutants) text += " --mutants";
+  if (command.kernel_mutants) text += " --kernel-mutants";
   for (const std::string& name : command.of_mutant) text += " --mutant " + shell_word(name);
   if (!command.seeds.empty()) text += " --seeds " + shell_word(command.seeds);
   if (!command.summary.empty()) text += " --summary " + shell_word(command.summary);
@@ -171,7 +180,7 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
   }
   now.enter(Doing::Whose::engine, "loading the engines");
   std::vector<CaseAsked> asked;
-  ExitStatus status = find_asked(on_engines(command, read), asked);
+  ExitStatus status = find_asked(command, on_engines(command, read), asked);
   if (status != exit_ok) return status;
   now.enter(Doing::Whose::ours, "looking for what is wrong");
   TriageReport report;
@@ -185,6 +194,10 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
   const Diagnosing how = {command.jobs > 0 ? command.jobs : processes_here(),
                           static_cast<double>(command.seconds)};
   report.findings = diagnose_all(asked, how);
+  if (asked_to_end()) {
+    std::erase_if(report.findings, [](const Finding& finding) { return finding.engine.empty(); });
+    status = refuse("interrupted: what was found until then is told", exit_infrastructure);
+  }
   for (Finding& finding : report.findings) {
     status = combined(status, save(command, finding));
     if (command.bisect.empty() || finding.op.empty()) continue;
@@ -192,7 +205,7 @@ ExitStatus triage_cases(const TriageCommand& command, Doing& now) {
     if (searched == exit_bad_input) return searched;
     status = combined(status, searched);
   }
-  fmt::print("{}", as_text(report));
+  to_terminal("{}", as_text(report));
   const auto write = [&](const std::string& path, const std::string& content) {
     const std::string why = path.empty() ? "" : write_whole(path, content);
     if (!why.empty()) status = combined(status, refuse(why, exit_infrastructure));
@@ -208,13 +221,13 @@ ExitStatus triage_mutants(const TriageCommand& command, Doing& now) {
   scorecard.command = command_of(command);
   ExitStatus status = score(command, scorecard);
   if (status != exit_ok) return status;
-  fmt::print("{}", as_text(scorecard));
+  to_terminal("{}", as_text(scorecard));
   const auto said = [&](const std::string& why) {
     if (!why.empty()) status = combined(status, refuse(why, exit_infrastructure));
   };
   if (!command.json.empty()) said(write_whole(command.json, as_json(scorecard)));
   if (!command.summary.empty()) {
-    said(replace_part(command.summary, scorecard_part, as_markdown(scorecard)));
+    said(replace_part(command.summary, scorecard_part(command), as_markdown(scorecard)));
   }
   const bool any = std::any_of(scorecard.rows.begin(), scorecard.rows.end(),
                                [](const Scored& row) { return row.is_killed(); });
@@ -233,8 +246,14 @@ std::string why_not_saved_in(const std::string& folder) {
 ExitStatus triage_all(const TriageCommand& command, Doing& now) {
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
-  const std::string unwritable =
-      why_results_not_writable({command.json, command.markdown}, command.summary, scorecard_part);
+  std::vector<std::string> inputs = command.paths;
+  inputs.insert(inputs.end(), command.engines.begin(), command.engines.end());
+  inputs.push_back(command.seeds);
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.markdown, command.summary}, inputs);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
+  const std::string unwritable = why_results_not_writable({command.json, command.markdown},
+                                                          command.summary, scorecard_part(command));
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   if (command.mutants) return triage_mutants(command, now);
   const std::string why_not_saved = why_not_saved_in(command.out);

@@ -23,6 +23,7 @@ struct TriageCommand {
   std::string build, test;  // commands; empty: the project's own
 
   bool mutants = false;                // the table in place of cases
+  bool kernel_mutants = false;         // of those that are edits of the kernels
   std::vector<std::string> of_mutant;  // these alone; empty: all
   std::string seeds;                   // a folder of cases; empty: the tree's own
   std::string summary;                 // a document whose part `triage` is replaced, or empty

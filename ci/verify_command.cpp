@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "ci/commands.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/report.h"
 #include "ci/supervised.h"
@@ -54,7 +55,7 @@ std::string command_for(const VerifyCommand& command, const std::vector<std::str
 void show_progress(const std::string& path, std::string_view doing, double done) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   if (!terminal) return;
-  fmt::print(stderr, "\r\033[K{}: {} {:.0f} %", path, doing, done * 100);
+  fmt::print(stderr, "\r\033[K{}: {} {:.0f} %", for_terminal(path), doing, done * 100);
   std::fflush(stderr);
 }
 void clear_progress() {
@@ -64,8 +65,7 @@ void clear_progress() {
 // exit_infrastructure and a line where a result could not be written.
 ExitStatus written_or_said(const std::string& why) {
   if (why.empty()) return exit_ok;
-  fmt::print(stderr, "deltaproof: {}\n", why);
-  return exit_infrastructure;
+  return refuse(why, exit_infrastructure);
 }
 
 ExitStatus write_reports(const VerifyCommand& command, const std::vector<VerifyReport>& reports,
@@ -84,7 +84,8 @@ ExitStatus write_reports(const VerifyCommand& command, const std::vector<VerifyR
 ExitStatus write_summary(const VerifyCommand& command, const std::vector<VerifyReport>& reports,
                          const RunFacts& facts) {
   const std::string made =
-      fmt::format("Written by `{} --summary {}`.\n\n", facts.command, shell_word(command.summary));
+      fmt::format("Written by {}.\n\n",
+                  code_for_markdown(facts.command + " --summary " + shell_word(command.summary)));
   return written_or_said(
       replace_part(command.summary, summary_part, made + worst_by_operator(reports)));
 }
@@ -135,8 +136,8 @@ ExitStatus judge_files(Run& run, VerifyOptions& options, Doing& now) {
     clear_progress();
     now.enter(Doing::Whose::ours, "writing the reports");
     if (report) {
-      fmt::print("{}{}", run.reports.empty() ? "" : "\n",
-                 as_text(*report, command_for(run.command, {file})));
+      to_terminal("{}{}", run.reports.empty() ? "" : "\n",
+                  as_text(*report, command_for(run.command, {file})));
       std::fflush(stdout);
       run.reports.push_back(std::move(*report));
     } else {
@@ -149,13 +150,18 @@ ExitStatus judge_files(Run& run, VerifyOptions& options, Doing& now) {
 }
 
 ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
-  std::string why;
+  std::vector<std::string> inputs = command.files;
+  inputs.push_back(command.engine);
+  std::string why =
+      why_results_in_the_way({command.json, command.markdown, command.summary}, inputs);
+  if (!why.empty()) return refuse(why, exit_bad_input);
   now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
   const std::optional<EngineSource> engine = find_engine(command.engine, &why);
   if (!engine) return refuse("--engine: " + why, exit_bad_input);
-  if (why = why_not_available(*engine->api); !why.empty()) {
-    return refuse(fmt::format("engine {} is not available here: {}", command.engine, why),
-                  exit_infrastructure);
+  if (why = why_not_available(*engine); !why.empty()) {
+    return refuse(
+        fmt::format("engine {} is not available here: {}", for_terminal(command.engine), why),
+        exit_infrastructure);
   }
   now.enter(Doing::Whose::ours, "setting up");
   const Lab lab(*engine);
@@ -173,8 +179,9 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   ExitStatus written = judge_files(run, options, now);
   const RunFacts facts = run.facts();
   if (!run.reports.empty()) {
-    fmt::print("\n{} in {} file{}, engine {}, {:.1f} s\n", counted(run.reports), run.reports.size(),
-               run.reports.size() == 1 ? "" : "s", command.engine, facts.seconds);
+    to_terminal("\n{} in {} file{}, engine {}, {:.1f} s\n", counted(run.reports),
+                run.reports.size(), run.reports.size() == 1 ? "" : "s",
+                for_terminal(command.engine), facts.seconds);
   }
   if (!command.summary.empty()) {
     written = combined(written, write_summary(command, run.reports, facts));

@@ -155,18 +155,19 @@ typedef struct gdn_view {
 } gdn_view;
 
 typedef enum gdn_sequence_coding GDN_FIXED_TYPE {
-  GDN_CUMULATIVE = 0,       /* int32 [N+1], starts at 0 */
-  GDN_LENGTHS = 1,          /* int32 [N] */
-  GDN_START_AND_LENGTHS = 2 /* int32 [N+1]: start, then lengths */
+  GDN_CUMULATIVE = 0,       /* int32 [N+1], starts at 0; the last is at most T */
+  GDN_LENGTHS = 1,          /* int32 [N], of T tokens at most in all */
+  GDN_START_AND_LENGTHS = 2 /* int32 [N+1]: the first token of all, then lengths */
 } gdn_sequence_coding;
 typedef enum gdn_state_writes GDN_FIXED_TYPE {
   GDN_WRITE_FINAL = 0,      /* to the first slot index of the sequence */
   GDN_WRITE_EVERY_TOKEN = 1, /* token t to its own slot index */
-  GDN_WRITE_LAST = 2        /* to `snapshots`, newest first */
+  GDN_WRITE_LAST = 2        /* to `snapshots` alone: of n the state k tokens before its last is
+                             * the k-th; what it has no token for is untouched */
 } gdn_state_writes;
 typedef enum gdn_padding GDN_FIXED_TYPE {
-  GDN_NEGATIVE_SKIPS = 0,      /* state and output untouched */
-  GDN_NEGATIVE_ZEROES = 1,     /* output 0 */
+  GDN_NEGATIVE_SKIPS = 0,      /* a negative slot: state and output untouched */
+  GDN_NEGATIVE_ZEROES = 1,     /* a negative slot: output 0 */
   GDN_NOT_POSITIVE_ZEROES = 2, /* slot <= 0: output 0 */
   GDN_SLOT_ZERO_IS_NULL = 3,   /* negative goes to slot 0, which is scratch */
   GDN_NO_PADDING = 4           /* a negative slot is an invalid argument */
@@ -179,7 +180,22 @@ typedef enum gdn_qk_norm_form GDN_FIXED_TYPE {
 } gdn_qk_norm_form;
 
 /* The slot-addressed, variable-length recurrence on its own. Tokens of all sequences lie one after
- * the other. Every argument is checked before anything is touched. */
+ * the other. Every argument is checked before anything is touched, what index arrays hold as well.
+ *
+ *  - Sequence n has its tokens by `sequences`; those before the start and behind the last sequence
+ *    belong to none: their o is untouched and their slot indices are not looked at. Nor are the
+ *    slot index and accepted count of a sequence without tokens, which changes nothing.
+ *  - The state stays float32 from token to token of a call, however the pool stores it; each store
+ *    of a state, and of o, rounds once.
+ *  - A sequence is padding where the slot that it starts from is: nothing is computed for it, no
+ *    state is touched, and o of its tokens is untouched or 0. Of another sequence, a token whose own
+ *    slot is padding gives its o, and its state goes nowhere. With GDN_SLOT_ZERO_IS_NULL every index
+ *    <= 0 means slot 0; what is in slot 0 after the call, and o of sequences that start from it,
+ *    mean nothing. Only what `slots` holds can be padding.
+ *  - Refused: a slot index of num_slots or more; an accepted count below 1 or above the number of
+ *    the sequence's slot indices (its tokens with GDN_WRITE_EVERY_TOKEN, else 1); two states that
+ *    would go to one slot, the null slot apart; GDN_WRITE_EVERY_TOKEN without slots. A sequence may
+ *    start from a slot that it also writes. */
 typedef struct gdn_recurrent_args {
   uint32_t struct_size;
   int64_t num_sequences; /* N */
@@ -226,6 +242,7 @@ typedef struct gdn_api {
    * this thread's last open failed. Never NULL. */
   const char *(*last_error)(const gdn_engine *engine);
 
+  /* src and dst may be NULL where bytes is 0 alone. */
   gdn_status (*buffer_create)(gdn_engine *, uint64_t bytes, gdn_buffer *buffer);
   gdn_status (*buffer_write)(gdn_engine *, gdn_buffer, uint64_t offset_bytes, const void *src,
                              uint64_t bytes);

@@ -58,6 +58,9 @@ Verdict check(const Case& given, const Lab& lab) {
     wrong.push_back({on(kind, 0, from, count), GDN_INVALID_ARGUMENT, "more than is there"});
     wrong.push_back({on(kind, 0, count, 1), GDN_INVALID_ARGUMENT, "a byte after the last"});
     wrong.push_back({on(kind, 0, int64_t{1} << 62, 1), GDN_INVALID_ARGUMENT, "offset 2^62"});
+    Call null = on(kind, 0, from, count - from);
+    null.omit = {kind == K::buffer_read ? "dst" : "src"};
+    wrong.push_back({std::move(null), GDN_INVALID_ARGUMENT, "bytes at a null address"});
   }
   const std::vector<Call> reads(calls.begin() + static_cast<std::ptrdiff_t>(reads_at), calls.end());
   all = both(std::move(all), refused_without_trace(c, lab, calls, wrong, reads));

@@ -1,7 +1,8 @@
 // Claim:   an engine that stores its intermediates gives the outputs and states of one that does
-// not. Why:     observe only adds stores; the kernels and their order of sums stay the same. Bound:
-// none: equal bits, or NaN in both. Origin:  an observed build of a kernel that sums in another
-// order, so that nothing seen is meant.
+//          not; of one that does not they cannot be read, before a first token or after it.
+// Why:     observe only adds stores; the kernels and their order of sums stay the same.
+// Bound:   none: equal bits, or NaN in both.
+// Origin:  an observed build of a kernel that sums in another order, so that nothing seen is meant.
 #include <algorithm>
 
 #include "invariants/harness/invariant.h"
@@ -30,10 +31,14 @@ Verdict check(const Case& c, const Lab& lab) {
   const WrongCall unseen{
       call_of(CallKind::read, {{Argument::layer, layer}, {Argument::tensor, rng.range(0, 12)}}),
       GDN_UNSUPPORTED, "a tensor of an engine that does not observe"};
+  // Before its first token as well as after it: that is not what it is refused for.
+  const Observation early = lab.run(c.with_calls({unseen.call}), {.observe = false});
   calls.push_back(unseen.call);
   const Observation blind = lab.run(c.with_calls(calls), {.observe = false});
+  if (early.calls.empty()) return early.conduct;
   if (blind.calls.empty()) return blind.conduct;
-  return both(same, blind.conduct, refused(blind.calls.back(), unseen));
+  return both(same, early.conduct, refused(early.calls.back(), unseen), blind.conduct,
+              refused(blind.calls.back(), unseen));
 }
 
 const Registered self{{.claim = "observing changes nothing",

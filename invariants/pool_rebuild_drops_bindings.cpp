@@ -1,5 +1,6 @@
 // Claim:   a pool that is made anew unbinds every layer, although old keys find tensors of old
-// shape. Why:     a step with the tensor that now stands under an old key is a silent wrong answer.
+//          shape.
+// Why:     a step with the tensor that now stands under an old key is a silent wrong answer.
 // Bound:   none: a refusal that changes nothing; after binding, the bits of a fresh engine.
 // Origin:  a binding that is remembered by its key.
 #include <set>
@@ -47,6 +48,8 @@ Verdict check(const Case& c, const Lab& lab) {
   made::append(calls, put(1));
   const size_t rebuilt = calls.size();
   calls.push_back(made::step(0, 0));
+  calls.push_back(made::step(c.shape.num_layers - 1, 0));
+  calls.back().given[Argument::read_layer] = 0;
   calls.push_back(made::run(0, 0, 1));
   calls.push_back(made::forward(0, 1));
   const size_t bound = calls.size();

@@ -21,8 +21,6 @@ int64_t drawn_tokens(Rng& rng, int64_t tokens_max) {
   return lengths[static_cast<size_t>(rng.range(0, static_cast<int64_t>(lengths.size()) - 1))];
 }
 
-bool is_token_loop(const Lab& lab) { return lab.contract().recurrence == Recurrence::token_loop; }
-
 // Layer by layer, each token or the whole stream: the out of one is the h of the next.
 std::vector<Call> chained(const Case& c, int64_t first, int64_t tokens) {
   std::vector<Call> calls;

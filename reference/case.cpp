@@ -50,6 +50,8 @@ constexpr std::array<ArgumentRule, argument_count> rules = {{
     {Argument::h_id, "h_id", -1, -1, 1'000'000},
     {Argument::op, "op", -1, -1000, 1000},
     {Argument::count_off, "count_off", 0, -4, 4},
+    {Argument::snapshots, "snapshots", -1, -1, 64},
+    {Argument::start, "start", 0, 0, elements_max},
 }};
 
 std::string field(std::string_view name, int64_t value, std::string_view expected) {
@@ -139,6 +141,46 @@ std::string why_invalid_h(const Case& c, size_t index) {
   return field("h_id", id, "the out_id of an earlier call");
 }
 
+// How many entries each list of a call of recurrent needs, and which dialects give it a meaning.
+std::string why_invalid_batch(const Case& c, const Call& call) {
+  if (call.kind != CallKind::recurrent) return "";
+  using D = Dialect;
+  const bool is_batch = !call.lengths.empty() || !call.slots.empty();
+  const bool keeps = call.at(Argument::snapshots) >= 0;
+  const auto sequences = std::max<size_t>(1, call.lengths.size());
+  const bool by_token = c.dialect.state_writes == D::StateWrites::every_token;
+  const auto indices = by_token ? static_cast<size_t>(tokens_of(call)) : sequences;
+  const std::pair<const std::vector<int64_t>*, size_t> needed[] = {
+      {&call.slots, indices}, {&call.accepted, sequences}, {&call.from_zero, sequences}};
+  for (const auto& [list, count] : needed) {
+    if (!list->empty() && list->size() < count) return "a list has too few entries";
+  }
+  for (const auto list : {&call.lengths, &call.slots, &call.accepted, &call.from_zero}) {
+    for (const int64_t entry : *list) {
+      if (entry != static_cast<int32_t>(entry)) return "a list has an entry beyond 32 bits";
+    }
+  }
+  if (is_batch && c.pool.states < c.pool.slots) {
+    return field("states", c.pool.states, "as many as slots where there are lengths or slots");
+  }
+  if (keeps && c.dialect.state_writes != D::StateWrites::last_k_newest_first) {
+    return "snapshots belong to state_writes=last_k_newest_first";
+  }
+  if (!call.accepted.empty() && c.dialect.start_slot != D::StartSlot::accepted_minus_one) {
+    return "accepted belongs to start_slot=accepted_minus_one";
+  }
+  const bool has_start = c.dialect.sequence_coding == D::SequenceCoding::start_and_lengths;
+  if (call.at(Argument::start) != 0 && (!has_start || call.lengths.empty())) {
+    return "start belongs to lengths and sequence_coding=start_and_lengths";
+  }
+  // Without slots sequence 0 has slot 0, whose state may have lost its meaning.
+  const bool has_null = c.dialect.padding == D::Padding::slot_zero_is_null;
+  if (has_null && c.pool.states > 1 && call.slots.empty()) return "slot 0 is null: give slots";
+  const int64_t kept = product(std::max<int64_t>(0, call.at(Argument::snapshots)),
+                               product(static_cast<int64_t>(sequences), c.shape.state_count()));
+  return kept > elements_max ? "the snapshots have more than 2^27 numbers" : "";
+}
+
 std::string why_invalid_calls(const Case& c) {
   if (c.calls.size() > calls_max) {
     return field("number of calls", static_cast<int64_t>(c.calls.size()), "at most 4096");
@@ -168,6 +210,8 @@ std::string why_invalid_calls(const Case& c) {
     if (call.at(Argument::weights) >= c.shape.num_layers) {
       return where() + field("weights", call.at(Argument::weights), "less than num_layers");
     }
+    const std::string batch = why_invalid_batch(c, call);
+    if (!batch.empty()) return where() + batch;
     const std::string h = why_invalid_h(c, i);
     if (!h.empty()) return where() + h;
     const bool from_stream = streams(call.kind) && call.at(Argument::h_id) < 0;
@@ -238,7 +282,7 @@ bool takes(CallKind kind, Argument argument) {
     case CallKind::rollback:
       return any_of({A::id});
     case CallKind::recurrent:
-      return any_of({A::first_token, A::tokens});
+      return any_of({A::first_token, A::tokens, A::snapshots, A::start});
     case CallKind::buffer_create:
       return any_of({A::buffer, A::bytes});
     case CallKind::buffer_write:
@@ -296,6 +340,12 @@ std::string why_invalid(const Case& c) {
     return field("offset", c.pool.offset, "0 or more");
   }
   if (c.pool.gap < 0 || c.pool.gap > elements_max) return field("gap", c.pool.gap, "0 or more");
+  if (c.pool.states < 1 || c.pool.states > c.pool.slots) {
+    return field("states", c.pool.states, "1 to slots");
+  }
+  if (c.pool.states > 1 && c.subject != Subject::recurrent) {
+    return field("states", c.pool.states, "1, but for recurrent");
+  }
   for (const Knob& knob : knobs()) {
     const int64_t value = c.recipe.*knob.member;
     if (value < knob.low || value > knob.high) {

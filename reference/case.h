@@ -92,8 +92,11 @@ enum class Argument : uint8_t {
   h_id,       // whose out is h in place of the stream: an earlier call's out_id; -1: the stream
   op,         // of apply: the number of an Operator; -1: the case's own
   count_off,  // of apply: added to the count of every array
+  snapshots,  // of recurrent: the last states that are kept of each sequence; -1: none, and the
+              // final one goes to its slot
+  start,      // of recurrent: the first token of the first sequence, by start_and_lengths
 };
-inline constexpr int argument_count = 22;
+inline constexpr int argument_count = 24;
 
 struct ArgumentRule {
   Argument argument;
@@ -110,6 +113,8 @@ struct Call {
   std::set<Tensor> reads;      // read back after the call, from read_layer
   std::set<std::string> omit;  // pointers passed as null: h, out, or the name of an array
   // Of recurrent; empty: one sequence of all tokens in slot 0 that starts from the slot's state.
+  // With `lengths` or `slots` the dialect's sequence coding, state writes, padding and start slot
+  // hold, and every slot has a state of its own. Entries beyond those that are needed are stale.
   std::vector<int64_t> lengths, slots, accepted, from_zero;
 
   int64_t at(Argument argument) const;
@@ -123,6 +128,7 @@ struct PoolLayout {
   int64_t slots = 1;
   int64_t offset = 0;  // before the first state
   int64_t gap = 0;     // after each state
+  int64_t states = 1;  // slots that begin with a state; the others hold no number
   friend bool operator==(const PoolLayout&, const PoolLayout&) = default;
 };
 

@@ -32,8 +32,10 @@ struct PoolField {
   std::string_view name;
   int64_t PoolLayout::*member;
 };
-inline constexpr PoolField pool_fields[] = {
-    {"slots", &PoolLayout::slots}, {"offset", &PoolLayout::offset}, {"gap", &PoolLayout::gap}};
+inline constexpr PoolField pool_fields[] = {{"slots", &PoolLayout::slots},
+                                            {"offset", &PoolLayout::offset},
+                                            {"gap", &PoolLayout::gap},
+                                            {"states", &PoolLayout::states}};
 
 struct ListField {
   std::string_view name;

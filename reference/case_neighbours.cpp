@@ -67,7 +67,7 @@ Extents extents_of(const Case& c, std::string_view name) {
     case Subject::recurrent:
       if (name == "q" || name == "k") return {tokens, s.num_k_heads, s.head_k_dim};
       if (name == "v") return {tokens, s.num_v_heads, s.head_v_dim};
-      if (name == "S") return {s.num_v_heads, s.head_k_dim, s.head_v_dim};
+      if (name == "S") return {c.pool.states, s.num_v_heads, s.head_k_dim, s.head_v_dim};
       if (name == "g" && decay == Dialect::Decay::per_channel) return {0};
       if (name == "gk" && decay == Dialect::Decay::per_head) return {0};
       if (name == "gk" && decay != Dialect::Decay::second_scalar) {
@@ -189,7 +189,28 @@ class Neighbourhood {
         Call& plain = other.calls[i];
         plain.lengths = plain.slots = plain.accepted = plain.from_zero = {};
       });
+      simpler_lists(i);
     }
+  }
+
+  // Without one of the lists of a call of recurrent, without its last sequence, or with a number
+  // nearer to 0.
+  void simpler_lists(size_t i) {
+    for (const auto list : {&Call::lengths, &Call::slots, &Call::accepted, &Call::from_zero}) {
+      const std::vector<int64_t>& now = c_.calls[i].*list;
+      if (now.empty()) continue;
+      offer([&](Case& other) { (other.calls[i].*list).clear(); });
+      offer([&](Case& other) { (other.calls[i].*list).pop_back(); });
+      for (size_t n = 0; n < std::min(now.size(), tried_singly_max); ++n) {
+        if (now[n] == 0) continue;
+        offer([&](Case& other) { (other.calls[i].*list)[n] /= 2; });
+      }
+    }
+    offer([i](Case& other) {
+      for (const auto list : {&Call::lengths, &Call::slots, &Call::accepted, &Call::from_zero}) {
+        if (!(other.calls[i].*list).empty()) (other.calls[i].*list).pop_back();
+      }
+    });
   }
 
   void fewer_tokens() {
@@ -276,6 +297,15 @@ class Neighbourhood {
 
   void layout_and_conventions() {
     if (!(c_.pool == PoolLayout{})) offer([](Case& other) { other.pool = {}; });
+    if (c_.pool.slots > 1) {
+      offer([](Case& other) {
+        other.pool.slots -= 1;
+        other.pool.states = std::min(other.pool.states, other.pool.slots);
+      });
+    }
+    for (int64_t PoolLayout::*const field : {&PoolLayout::offset, &PoolLayout::gap}) {
+      if (c_.pool.*field != 0) offer([&](Case& other) { other.pool.*field = 0; });
+    }
     if (c_.weights == Weights::q4) offer([](Case& other) { other.weights = Weights::f32; });
     if (!(c_.dialect == Dialect{})) offer([](Case& other) { other.dialect = {}; });
     for (const std::string_view dimension : dialect_dimensions()) {

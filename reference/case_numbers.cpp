@@ -253,7 +253,13 @@ void recurrence_arrays(const Case& c, int64_t tokens, Source& source, Numbers& n
   if (c.dialect.gate_input == Dialect::GateInput::linear_alpha && all.contains("g")) {
     for (float& g : all["g"]) g = 1 / (1 - g);  // in (0, 1), about 1 - 1/horizon
   }
-  all["S"] = draw_input(c.recipe, source.stream("S"), s.state_count(), 0);
+  std::vector<float>& states = all["S"];
+  states = draw_input(c.recipe, source.stream("S"), s.state_count(), 0);
+  for (int64_t slot = 1; slot < c.pool.states; ++slot) {
+    const std::vector<float> state = draw_input(
+        c.recipe, source.stream("S").stream("slot " + std::to_string(slot)), s.state_count(), 0);
+    states.insert(states.end(), state.begin(), state.end());
+  }
   for (auto& [name, drawn] : all) {
     std::vector<float> array = source.array(name, std::move(drawn));
     const bool is_input = name == "q" || name == "k" || name == "v" || name == "beta";

@@ -234,7 +234,7 @@ class Reader {
       for (const PoolField& f : pool_fields) {
         if (f.name == key) return set_whole(key, value, case_.pool.*f.member);
       }
-      return wrong("pool", "slots, offset or gap", key);
+      return wrong("pool", "slots, offset, gap or states", key);
     });
   }
 

@@ -1,11 +1,13 @@
-// The dimensions of a dialect as text, and the presets: what each family of public implementations
-// does, as read in its source in mid-2026. A preset names the entry point that it models.
+// The dimensions of a dialect as text, and dialects made from the facts of the presets.
 #include "reference/dialect.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <type_traits>
+#include <vector>
+
+#include "reference/presets.h"
 
 namespace gdn {
 namespace {
@@ -118,188 +120,39 @@ std::string set_scale(Dialect& dialect, std::string_view value) {
   return "";
 }
 
-// transformers' torch path with a bfloat16 model: l2norm adds eps to the sum, sigmoid(b) stays in
-// the model's type, softplus is torch's with its threshold, the cache holds one [kd][vd] state.
-Dialect hf() {
-  Dialect d;
-  d.name = "hf";
-  d.state_layout = Dialect::StateLayout::kv;         // state [B,H,K,V]
-  d.head_map = Dialect::HeadMap::grouped;            // repeat_interleave: v-head h uses h // r
-  d.qk_norm = Dialect::QkNorm::sum_eps;              // x rsqrt(sum + 1e-6)
-  d.scale_on = Dialect::ScaleOn::q;                  // multiplied into q after the norm
-  d.gate_input = Dialect::GateInput::raw_a;          // -exp(A_log) softplus(a + dt_bias)
-  d.softplus = Dialect::Softplus::log1p_thresholds;  // x > 20 ? x : log1p(exp x)
-  d.beta = Dialect::Beta::bf16;                      // sigmoid(b) in the model's type
-  d.state_storage = Format::f32;                     // the cache is a float32 buffer
-  d.input_storage = Format::bf16;                    // q, k, v in the model's type
-  d.output_storage = Format::bf16;                   // cast back to the query's type
-  d.padding = Dialect::Padding::not_allowed;         // a cache per sequence, no slots
-  return d;
+// Every preset as its facts say; made once, since each case that is printed asks for one.
+const std::vector<Dialect>& made_presets() {
+  static const std::vector<Dialect> made = [] {
+    std::vector<Dialect> all;
+    for (const Preset& preset : presets()) {
+      Dialect& dialect = all.emplace_back();
+      dialect.name = preset.name;
+      for (const PresetFact& fact : preset.facts) {
+        set_dimension(dialect, fact.dimension, fact.value);
+      }
+    }
+    return all;
+  }();
+  return made;
 }
-
-// flash-linear-attention's fused_recurrent_gated_delta_rule; tensors keep their own type.
-Dialect fla() {
-  Dialect d;
-  d.name = "fla";
-  d.state_layout = Dialect::StateLayout::kv;         // [N,HV,K,V]; state_v_first is an option
-  d.head_map = Dialect::HeadMap::grouped;            // i_hv // (HV // H)
-  d.qk_norm = Dialect::QkNorm::sum_eps;              // x / sqrt(sum + 1e-6), in the kernel
-  d.scale_on = Dialect::ScaleOn::q;                  // q scale, K^-0.5 by default
-  d.gate_input = Dialect::GateInput::log_g;          // g and gk are logarithms
-  d.decay = Dialect::Decay::g_then_gk;               // h exp(g), then exp(gk), where given
-  d.softplus = Dialect::Softplus::log_one_plus_exp;  // in-kernel gate: lg2(1 + ex2(x))
-  d.beta = Dialect::Beta::f32;                       // loaded or computed in float32
-  d.sequence_coding = Dialect::SequenceCoding::cumulative;  // cu_seqlens, N + 1
-  d.state_writes = Dialect::StateWrites::final_only;        // one final state a sequence
-  d.padding = Dialect::Padding::not_allowed;                // no slot indices
-  return d;
-}
-
-// vLLM's fused_recurrent_gated_delta_rule with a state pool, as upstream lays it out by now.
-Dialect vllm() {
-  Dialect d;
-  d.name = "vllm";
-  d.state_layout = Dialect::StateLayout::vk;         // [slots,HV,V,K]; [K,V] in older versions
-  d.head_map = Dialect::HeadMap::grouped;            // i_hv // (HV // H)
-  d.qk_norm = Dialect::QkNorm::sum_eps;              // x / sqrt(sum + 1e-6), in the kernel
-  d.scale_on = Dialect::ScaleOn::q;                  // q scale after the norm
-  d.gate_input = Dialect::GateInput::log_g;          // g of fused_gdn_gating, float32
-  d.softplus = Dialect::Softplus::log_one_plus_exp;  // x <= 20 ? log(1 + exp x) : x
-  d.beta = Dialect::Beta::bf16;                      // fused_gdn_gating stores b's type
-  d.state_storage = Format::f32;                     // mamba_ssm_dtype of the model's config
-  d.input_storage = Format::bf16;                    // the model's type
-  d.output_storage = Format::bf16;                   // the model's type
-  d.sequence_coding = Dialect::SequenceCoding::cumulative;  // cu_seqlens
-  d.state_writes = Dialect::StateWrites::every_token;       // inplace_final_state
-  d.start_slot = Dialect::StartSlot::accepted_minus_one;    // indices[n, accepted - 1]
-  d.padding = Dialect::Padding::negative_skips;             // idx < 0 returns, out unwritten
-  return d;
-}
-
-// ggml_gated_delta_net on the CPU, in llama.cpp's graph (qwen35).
-Dialect ggml() {
-  Dialect d;
-  d.name = "ggml";
-  d.state_layout = Dialect::StateLayout::vk;               // M[j][i] = S[i][j], K contiguous
-  d.head_map = Dialect::HeadMap::tiled;                    // h % H_k; conversion reorders V heads
-  d.qk_norm = Dialect::QkNorm::max_norm;                   // ggml_l2_norm: 1 / max(norm, eps)
-  d.scale_on = Dialect::ScaleOn::output;                   // out = dot(M, q) scale
-  d.gate_input = Dialect::GateInput::raw_a_exponentiated;  // ssm_a = -exp(A_log) at conversion
-  d.decay_order = Dialect::DecayOrder::state_first;        // CPU; the CUDA kernel folds alpha in
-  d.softplus = Dialect::Softplus::log_one_plus_exp;        // x > 20 ? x : logf(1 + expf(x))
-  d.beta = Dialect::Beta::f32;                             // all tensors of the graph are F32
-  d.state_writes = Dialect::StateWrites::last_k_newest_first;  // K snapshots, newest first
-  d.padding = Dialect::Padding::not_allowed;                   // no slot indices
-  d.activation = Dialect::Activation::q8_0;                    // 4-bit rows meet q8_0 activations
-  return d;
-}
-
-// The Ascend recurrent_gated_delta_rule operator as vllm-ascend calls it, with normalised q and k.
-Dialect ascend() {
-  Dialect d;
-  d.name = "ascend";
-  d.state_layout = Dialect::StateLayout::vk;         // (BlockNum,Nv,Dv,Dk)
-  d.head_map = Dialect::HeadMap::grouped;            // head / (Nv / Nk)
-  d.qk_norm = Dialect::QkNorm::none;                 // the caller's work
-  d.scale_on = Dialect::ScaleOn::q;                  // q scale; the caller gives Dk^-0.5, not 1
-  d.gate_input = Dialect::GateInput::log_g;          // g and gk are logarithms
-  d.decay = Dialect::Decay::g_then_gk;               // S alpha, then exp(gk) by channel
-  d.softplus = Dialect::Softplus::log_one_plus_exp;  // of the caller, threshold 20
-  d.beta = Dialect::Beta::bf16;                      // beta is a bf16 tensor
-  d.state_storage = Format::bf16;                    // declared so; float32 is accepted as well
-  d.input_storage = Format::bf16;                    // query, key, value bf16
-  d.output_storage = Format::bf16;                   // cast to nearest even
-  d.sequence_coding = Dialect::SequenceCoding::start_and_lengths;  // [start, len_1..len_B]
-  d.state_writes = Dialect::StateWrites::every_token;              // slot indices[t] each token
-  d.start_slot = Dialect::StartSlot::accepted_minus_one;           // indices[seq0 + accepted - 1]
-  d.padding = Dialect::Padding::not_allowed;                       // negative slots unchecked
-  return d;
-}
-
-// The same operator on the 310P, which has no bf16; its wrapper sends a negative slot to slot 0.
-Dialect ascend_310p() {
-  Dialect d = ascend();
-  d.name = "ascend_310p";
-  d.beta = Dialect::Beta::f32;                           // an f16 tensor, taken as given
-  d.state_storage = Format::f16;                         // state pool in f16
-  d.input_storage = Format::f16;                         // no bf16 on this chip
-  d.output_storage = Format::f16;                        // no bf16 on this chip
-  d.sequence_coding = Dialect::SequenceCoding::lengths;  // (B,) lengths
-  return d;
-}
-
-// FlashInfer's gated_delta_rule_decode_pretranspose with a float32 pool. (Its sister
-// gated_delta_rule_decode differs in state_layout, kv, and has no pool.)
-Dialect flashinfer_decode() {
-  Dialect d;
-  d.name = "flashinfer_decode";
-  d.state_layout = Dialect::StateLayout::vk;         // [P,HV,V,K]
-  d.head_map = Dialect::HeadMap::grouped;            // h // r
-  d.qk_norm = Dialect::QkNorm::sum_eps;              // rsqrt(sum + 1e-6), on by default
-  d.scale_on = Dialect::ScaleOn::q;                  // q scale after the norm
-  d.gate_input = Dialect::GateInput::raw_a;          // raw a with A_log and dt_bias
-  d.softplus = Dialect::Softplus::log_one_plus_exp;  // x <= 20 ? log(1 + exp x) : x
-  d.beta = Dialect::Beta::f32;                       // sigmoid(b) in float32, unrounded
-  d.state_storage = Format::f32;                     // or bf16, for more than one token
-  d.input_storage = Format::bf16;                    // the model's type
-  d.output_storage = Format::bf16;                   // the model's type
-  d.padding = Dialect::Padding::negative_zeroes;     // -1 skips the state and writes 0
-  return d;
-}
-
-// FlashInfer's chunk_gated_delta_rule, called with normalised q and k and with exp(g).
-Dialect flashinfer_prefill() {
-  Dialect d;
-  d.name = "flashinfer_prefill";
-  d.state_layout = Dialect::StateLayout::vk;                // [N,max(Hq,Hv),V,K]
-  d.head_map = Dialect::HeadMap::grouped;                   // h // r
-  d.qk_norm = Dialect::QkNorm::none;                        // use_qk_l2norm_in_kernel is not used
-  d.scale_on = Dialect::ScaleOn::q;                         // none or 0 means 1/sqrt(D)
-  d.gate_input = Dialect::GateInput::linear_alpha;          // g is alpha already
-  d.softplus = Dialect::Softplus::log_one_plus_exp;         // of the caller
-  d.beta = Dialect::Beta::f32;                              // beta is a float32 tensor
-  d.state_storage = Format::f32;                            // the state is float32
-  d.input_storage = Format::bf16;                           // the model's type
-  d.output_storage = Format::bf16;                          // the model's type
-  d.sequence_coding = Dialect::SequenceCoding::cumulative;  // cu_seqlens, mandatory
-  d.state_writes = Dialect::StateWrites::final_only;        // one state a sequence
-  d.padding = Dialect::Padding::not_allowed;                // state_indices are unique slots
-  return d;
-}
-
-struct Preset {
-  std::string_view name;
-  Dialect (*make)();
-};
-
-constexpr std::array presets{
-    Preset{"deltaproof", [] { return Dialect{}; }},
-    Preset{"hf", hf},
-    Preset{"fla", fla},
-    Preset{"vllm", vllm},
-    Preset{"ggml", ggml},
-    Preset{"ascend", ascend},
-    Preset{"ascend_310p", ascend_310p},
-    Preset{"flashinfer_decode", flashinfer_decode},
-    Preset{"flashinfer_prefill", flashinfer_prefill},
-};
-
-constexpr auto preset_names = [] {
-  std::array<std::string_view, presets.size()> names{};
-  for (size_t i = 0; i < names.size(); ++i) names[i] = presets[i].name;
-  return names;
-}();
 
 }  // namespace
 
 std::optional<Dialect> dialect_named(std::string_view name) {
-  for (const Preset& preset : presets) {
-    if (preset.name == name) return preset.make();
+  for (const Dialect& preset : made_presets()) {
+    if (preset.name == name) return preset;
   }
   return std::nullopt;
 }
 
-std::span<const std::string_view> dialect_names() { return preset_names; }
+std::span<const std::string_view> dialect_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const Preset& preset : presets()) all.push_back(preset.name);
+    return all;
+  }();
+  return names;
+}
 
 std::span<const std::string_view> dialect_dimensions() { return dimension_names; }
 

@@ -7,6 +7,8 @@
 
 #include <set>
 
+#include "reference/presets.h"
+
 namespace gdn {
 namespace {
 
@@ -97,6 +99,22 @@ TEST(Presets, AreTheNineFamiliesAndCarryTheirNames) {
                                         "ascend_310p", "flashinfer_decode", "flashinfer_prefill"}));
   for (std::string_view name : dialect_names()) EXPECT_EQ(preset(name).name, name);
   EXPECT_FALSE(dialect_named("torch").has_value());
+}
+
+TEST(Presets, HaveAFactForEveryDimensionAndTheDialectIsMadeOfThem) {
+  for (const Preset& each : presets()) {
+    const Dialect made = preset(each.name);
+    ASSERT_EQ(each.facts.size(), dialect_dimensions().size()) << each.name;
+    for (size_t i = 0; i < each.facts.size(); ++i) {
+      const PresetFact& fact = each.facts[i];
+      EXPECT_EQ(fact.dimension, dialect_dimensions()[i]) << each.name;
+      EXPECT_EQ(get_dimension(made, fact.dimension), fact.value) << each.name;
+      EXPECT_FALSE(fact.where.empty()) << each.name << " " << fact.dimension;
+      EXPECT_FALSE(fact.fact.empty()) << each.name << " " << fact.dimension;
+      // A definition is nobody else's, and what others do is no definition.
+      EXPECT_EQ(fact.basis == Basis::own, each.name == "deltaproof") << each.name;
+    }
+  }
 }
 
 TEST(Presets, DeltaproofIsTheLayerAsDefined) { EXPECT_EQ(preset("deltaproof"), Dialect{}); }

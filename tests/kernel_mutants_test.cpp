@@ -133,8 +133,32 @@ TEST_F(KernelMutantsFolder, OneThatIsNotBuiltSaysHowItIs) {
   EXPECT_THAT(why, HasSubstr("sum.so is not built"));
   EXPECT_THAT(why, HasSubstr("--target kernel_mutants"));
   const Ran ran = run("matrix --kernel-mutants");
-  EXPECT_EQ(ran.status, 2) << ran.output;
+  EXPECT_EQ(ran.status, 5) << ran.output;
   EXPECT_THAT(ran.output, HasSubstr("--target kernel_mutants"));
+}
+
+TEST_F(KernelMutantsFolder, WithoutAnyIsSaidToBeSo) {
+  setenv("DELTAPROOF_KERNEL_MUTANTS", path("elsewhere").c_str(), 1);
+  for (const char* command :
+       {"list kernel_mutants", "matrix --kernel-mutants", "triage --mutants --kernel-mutants"}) {
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.status, 5) << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr(path("elsewhere")));
+  }
+}
+
+TEST_F(KernelMutantsFolder, OneIsTriagedAsItsEditSays) {
+  fs::copy_file(PLUGIN_DIR "/crashing_plugin.so", path("sum.so"));
+  setenv("CRASHING_PLUGIN", "segfault", 1);
+  write("page.md",
+        "<!-- triage of kernel mutants: begin -->\n<!-- triage of kernel mutants: end -->\n");
+  const Ran ran = run("triage --mutants --kernel-mutants --seeds " SOURCE_DIR
+                      "/corpus/seeds/dequant --summary " +
+                      path("page.md"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(content("page.md"), HasSubstr("1 of 1 mutants are killed by a seed"));
+  EXPECT_THAT(content("page.md"), HasSubstr("| sum | "));
+  unsetenv("CRASHING_PLUGIN");
 }
 
 TEST_F(KernelMutantsFolder, OneThatIsNotThereIsRefused) {
@@ -186,7 +210,9 @@ TEST(Processes, AStepThatHangsIsStoppedAndTheWorkGoesOn) {
     seen.push_back(std::to_string(step) + " " + std::string(result));
   };
   work.crashed = [&](size_t, size_t, const std::string& how) { seen.push_back(how); };
-  work.hung = [&](size_t, size_t step) { seen.push_back(std::to_string(step) + " hung"); };
+  work.hung = [&](size_t, size_t step, const std::string&) {
+    seen.push_back(std::to_string(step) + " hung");
+  };
   work.done = [](size_t) {};
   share_out(1, work);
   EXPECT_EQ(seen, (std::vector<std::string>{"0 done", "1 hung", "2 done"}));

@@ -81,8 +81,15 @@ TEST_F(LimitCli, OddsOfAMissAreStated) {
 
 TEST_F(LimitCli, AWrongEngineHasNoLimit) {
   const Ran ran = run("limit --quick --trials 10 --engine mutant:error_before_decay");
-  EXPECT_EQ(ran.status, 4);
+  EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.output, HasSubstr("mutant:error_before_decay: fails"));
+}
+
+TEST_F(LimitCli, AnEngineThatServesNoLayerIsNotSaidToHaveFailed) {
+  const Ran ran =
+      run(std::string("limit --quick --trials 10 --engine ") + PLUGIN_DIR + "/example_plugin.so");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.output, HasSubstr("not_applicable"));
 }
 
 TEST_F(LimitCli, RightEnginesAreNotSuspectedAndMutantsAre) {

@@ -106,11 +106,24 @@ TEST(Plugin, SaysWhatItDoesNotServe) {
   const Handle example(*plugin("example_plugin").api);
   gdn_recurrent_args args = {};
   args.struct_size = sizeof args;
-  args.num_sequences = 2;
-  args.num_slots = 2;
+  args.num_sequences = args.num_slots = 1;
   args.num_k_heads = args.head_k_dim = args.num_v_heads = args.head_v_dim = 1;
+  args.state = example.put({0}, {1, 1, 1, 1});
+  ASSERT_EQ(example.api.recurrent(example.engine, &args), GDN_OK);
+  args.state_is_vk = 1;
   EXPECT_EQ(example.api.recurrent(example.engine, &args), GDN_UNSUPPORTED);
   EXPECT_STRNE(example.api.last_error(example.engine), "");
+}
+
+TEST(Plugin, RefusesWhatIsWrongBeforeWhatItDoesNotServe) {
+  const Handle example(*plugin("example_plugin").api);
+  gdn_recurrent_args args = {};
+  args.struct_size = sizeof args;
+  args.num_sequences = -1;
+  args.num_slots = args.state_is_vk = 1;
+  args.num_k_heads = args.head_k_dim = args.num_v_heads = args.head_v_dim = 1;
+  args.state = example.put({0}, {1, 1, 1, 1});
+  EXPECT_EQ(example.api.recurrent(example.engine, &args), GDN_INVALID_ARGUMENT);
 }
 
 }  // namespace

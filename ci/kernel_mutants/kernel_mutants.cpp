@@ -8,8 +8,10 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "ci/asked_mutants.h"
+#include "ci/escaped.h"
 #include "invariants/harness/kernel_mutants.h"
 
 namespace gdn {
@@ -22,6 +24,15 @@ std::optional<SourceEdit> read_edit(const std::string& name, std::string* why) {
   const std::optional<SourceEdit> edit = parse_edit(name, text, why);
   if (!edit) *why = path + ": " + *why;
   return edit;
+}
+
+// About how much one run of a case has to compute.
+int64_t cost_of(const Case& c) {
+  const Shape& s = c.shape;
+  const int64_t matrix = c.rows * c.cols;
+  const int64_t layer = s.hidden_size * (s.conv_dim() + 2 * s.v_dim());
+  const int64_t token = s.state_count() + (c.subject == Subject::layer ? layer : 0);
+  return matrix + token * s.num_layers * std::max<int64_t>(1, c.tokens);
 }
 
 struct Counts {
@@ -118,12 +129,7 @@ std::string name_of(Death::Cause cause) {
 ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                                std::vector<KernelMutant>& found) {
   const std::vector<std::string> here = kernel_mutant_names();
-  if (here.empty()) {
-    return refuse(kernel_mutants_folder() +
-                      ": no file *.edit, expected the mutants' folder in the "
-                      "build tree, or in DELTAPROOF_KERNEL_MUTANTS",
-                  exit_bad_input);
-  }
+  if (here.empty()) return refuse(why_no_kernel_mutants(), exit_infrastructure);
   for (const std::string& given : names.empty() ? here : names) {
     const std::string name = without_prefix(given);
     if (!std::binary_search(here.begin(), here.end(), name)) {
@@ -134,7 +140,7 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                     exit_bad_input);
     }
     std::string why = why_kernel_mutant_not_built(name);
-    if (!why.empty()) return refuse(why, exit_bad_input);
+    if (!why.empty()) return refuse(why, exit_infrastructure);
     const std::optional<SourceEdit> edit = read_edit(name, &why);
     if (!edit) return refuse(why, exit_bad_input);
     std::optional<EngineSource> engine = find_engine("mutant:" + name, &why);
@@ -142,6 +148,30 @@ ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
     found.push_back({*edit, *std::move(engine)});
   }
   return exit_ok;
+}
+
+std::vector<size_t> order_for(const SourceEdit& edit, const std::vector<CaseFile>& cases,
+                              size_t seeds) {
+  const auto place = [&](size_t at) {
+    const CaseFile& file = cases[at];
+    const Subject subject = file.content.subject;
+    const bool is_about =
+        name_of(subject) == edit.op || (edit.op == "host" && subject == Subject::layer) ||
+        ((edit.op == "host" || edit.op == "delta_rule") && subject == Subject::recurrent);
+    return std::pair(!is_about, cost_of(file.content));
+  };
+  std::vector<size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(seeds),
+                   [&](size_t one, size_t other) { return place(one) < place(other); });
+  return order;
+}
+
+std::string why_no_kernel_mutants() {
+  if (!kernel_mutant_names().empty()) return "";
+  return kernel_mutants_folder() +
+         ": no file *.edit, expected the mutants' folder beside the program in its build tree, or "
+         "in DELTAPROOF_KERNEL_MUTANTS: cmake --build --preset dev --target kernel_mutants";
 }
 
 TextTable kernel_mutants_table() {
@@ -232,7 +262,8 @@ std::string as_markdown(const Fates& fates) {
       proofs += fmt::format("* `{}` is equivalent: {}\n", edit.name, edit.equivalent);
     }
   }
-  std::string text = fmt::format("Written by `{}`.\n\n{}.\n\n", fates.command, totals(fates));
+  std::string text =
+      fmt::format("Written by {}.\n\n{}.\n\n", code_for_markdown(fates.command), totals(fates));
   text += as_markdown(rates_by(fates, "file", &SourceEdit::file)) + "\n";
   text += as_markdown(rates_by(fates, "kind", &SourceEdit::kind)) + "\n";
   text += as_markdown(table);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ci/case_files.h"
 #include "ci/commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/source_edit.h"
@@ -22,6 +23,12 @@ struct KernelMutant {
 // a line where one is not there, is not built or cannot be read.
 ExitStatus find_kernel_mutants(const std::vector<std::string>& names,
                                std::vector<KernelMutant>& found);
+// Places of cases: the seeds, which are the first so many, of what the edit is about before the
+// others, and of these the cheap ones first; then what was drawn.
+std::vector<size_t> order_for(const SourceEdit& edit, const std::vector<CaseFile>& cases,
+                              size_t seeds);
+// Where edits were looked for, if there are none; or an empty string.
+std::string why_no_kernel_mutants();
 // Of all edits, built or not.
 TextTable kernel_mutants_table();
 

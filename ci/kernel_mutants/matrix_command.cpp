@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <set>
 
 #include "ci/asked_mutants.h"
+#include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
@@ -18,7 +18,7 @@
 namespace gdn {
 namespace {
 
-// Of processor time: ten times what all verdicts on the slowest seed take on a right engine.
+// Ten times what all verdicts on the slowest seed take on a right engine.
 constexpr double verdict_seconds_max = 40;
 
 // One case after the other, each under all invariants: a step is a case's place in the order of its
@@ -37,32 +37,6 @@ struct Plan {
   }
   const Invariant& invariant_of(size_t step) const { return *turn[step % turn.size()]; }
 };
-
-// About how much one run of a case has to compute.
-int64_t cost_of(const Case& c) {
-  const Shape& s = c.shape;
-  const int64_t matrix = c.rows * c.cols;
-  const int64_t layer = s.hidden_size * (s.conv_dim() + 2 * s.v_dim());
-  const int64_t token = s.state_count() + (c.subject == Subject::layer ? layer : 0);
-  return matrix + token * s.num_layers * std::max<int64_t>(1, c.tokens);
-}
-
-// The seeds of what the edit is about first, the cheap ones before the others; then what was drawn.
-std::vector<size_t> order_for(const SourceEdit& edit, const Plan& plan) {
-  const auto place = [&](size_t at) {
-    const CaseFile& file = plan.cases[at];
-    const Subject subject = file.content.subject;
-    const bool is_about =
-        name_of(subject) == edit.op || (edit.op == "host" && subject == Subject::layer) ||
-        ((edit.op == "host" || edit.op == "delta_rule") && subject == Subject::recurrent);
-    return std::pair(!is_about, cost_of(file.content));
-  };
-  std::vector<size_t> order(plan.cases.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(plan.seeds),
-                   [&](size_t one, size_t other) { return place(one) < place(other); });
-  return order;
-}
 
 // Equal bits last: that says least of how wrong they are.
 std::vector<const Invariant*> invariants_in_turn() {
@@ -130,9 +104,8 @@ void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   work.crashed = [&](size_t task, size_t step, const std::string& how) {
     died(task, step, Death::Cause::crash, how);
   };
-  work.hung = [&](size_t task, size_t step) {
-    died(task, step, Death::Cause::hangs,
-         fmt::format("no verdict after {} s of processor time", verdict_seconds_max));
+  work.hung = [&](size_t task, size_t step, const std::string& how) {
+    died(task, step, Death::Cause::hangs, how);
   };
   size_t done = 0;
   work.done = [&](size_t task) {
@@ -168,6 +141,9 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   if (!command.summary.empty() && !command.mutants.empty()) {
     return refuse("--summary takes all mutants, leave --mutant out", exit_bad_input);
   }
+  const std::string in_the_way =
+      why_results_in_the_way({command.json, command.summary}, {command.seeds});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants of the kernels");
   Plan plan;
   plan.until_killed = command.until_killed;
@@ -178,7 +154,7 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
       why_results_not_writable({command.json}, command.summary, kernel_mutants_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   for (const KernelMutant& mutant : plan.mutants) {
-    plan.order.push_back(order_for(mutant.edit, plan));
+    plan.order.push_back(order_for(mutant.edit, plan.cases, plan.seeds));
   }
   plan.turn = invariants_in_turn();
   Fates fates = {command_line(command),          version_text(),    plan.seeds,
@@ -186,7 +162,7 @@ ExitStatus kernel_matrix(const MatrixCommand& command, Doing& now) {
   for (const KernelMutant& mutant : plan.mutants) fates.all.push_back({mutant.edit, {}, 0});
   judge_all(command, plan, fates);
 
-  fmt::print("{}", as_text(fates));
+  to_terminal("{}", as_text(fates));
   ExitStatus written = exit_ok;
   const auto said = [&](const std::string& why) {
     if (!why.empty()) written = refuse(why, exit_infrastructure);

@@ -71,6 +71,7 @@ class Worktree {
 
 enum class Seen : char { good, bad, skipped };
 constexpr const char* seen_names[] = {"good", "bad", "cannot be judged"};
+constexpr const char* seen_in_words[] = {"is good", "is bad", "cannot be judged"};
 
 class Search {
  public:
@@ -190,10 +191,10 @@ Bisected bisect(const Bisection& search) {
     const Seen seen = over.see(at);
     if (seen == wanted || asked_to_end()) continue;
     found.status = refuse(
-        fmt::format("--bisect: {} was expected to be {}, and is {}; the last lines of its build "
-                    "and test:\n{}",
+        fmt::format("--bisect: {} was expected to be {}, and {}; the last lines of its build and "
+                    "test:\n{}",
                     over.commit_in_words(at), seen_names[static_cast<int>(wanted)],
-                    seen_names[static_cast<int>(seen)], last_lines_of(tree.log())),
+                    seen_in_words[static_cast<int>(seen)], last_lines_of(tree.log())),
         exit_bad_input);
     return found;
   }

@@ -180,6 +180,12 @@ Finding diagnose(const Question& question, const Lab& lab) {
   finding.steps = small.steps;
   if (small.call) finding.call = small.call;
   if (finding.call) finding.verdict = finding.call->verdict;
+  if (finding.call && !finding.call->setting.empty()) {
+    finding.notes.push_back(
+        fmt::format("it is seen {}, which a case cannot say: its replay may not show it, and it "
+                    "keeps all calls",
+                    finding.call->setting));
+  }
   look_into(*suspicion, candidates, lab, finding);
   const Invariant* const shown = shown_by(question, finding.smallest, lab);
   finding.invariant = shown == nullptr ? "" : shown->name;

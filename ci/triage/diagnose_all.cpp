@@ -65,11 +65,8 @@ std::vector<Finding> diagnose_all(const std::vector<CaseAsked>& asked, const Dia
     has_crashed[task] = true;
   };
   work.step_seconds_max = how.seconds_max;
-  work.hung = [&](size_t task, size_t) {
-    findings[task] =
-        not_back(asked[task].question,
-                 fmt::format("the engine hangs: nothing came of it in {} s of processor time",
-                             how.seconds_max));
+  work.hung = [&](size_t task, size_t, const std::string& why) {
+    findings[task] = not_back(asked[task].question, why);
   };
   work.done = [](size_t) {};
   work.stop = [](size_t) { return asked_to_end(); };

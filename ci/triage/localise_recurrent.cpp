@@ -148,7 +148,8 @@ bool is_right(const Case& c, const Lab& lab) {
 
 Localised localise_recurrent(const Case& c, const Lab& lab, bool with_evidence) {
   Localised localised = as_a_whole(c, lab);
-  if (!localised.first || c.tokens == 0) return localised;
+  // What follows is about one state.
+  if (!localised.first || c.tokens == 0 || c.pool.states > 1) return localised;
   Located& at = *localised.first;
   std::string why;
   const std::optional<Numbers> numbers = materialise(c, &why);

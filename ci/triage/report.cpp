@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ci/case_files.h"
+#include "ci/escaped.h"
 #include "ci/tally.h"
 #include "ci/triage/finding_json.h"
 #include "invariants/harness/safetensors.h"
@@ -79,8 +80,8 @@ std::vector<Row> rows_of(const Finding& f) {
 }
 
 std::string asked_of(const Finding& f) {
-  std::string asked = fmt::format("{} on {}", printable_path(f.origin), printable_path(f.engine));
-  return f.invariant.empty() ? asked : asked + ", " + f.invariant;
+  std::string asked = fmt::format("{} on {}", for_terminal(f.origin), for_terminal(f.engine));
+  return f.invariant.empty() ? asked : asked + ", " + for_terminal(f.invariant);
 }
 
 bool is_green(const Finding& f) { return f.op.empty(); }
@@ -89,13 +90,13 @@ std::string text_of(const Finding& f) {
   if (is_green(f)) {
     const std::string& said = f.verdict.detail;
     return fmt::format("{}\n  {}{}\n\n", asked_of(f), name_of(f.verdict.outcome),
-                       said.empty() ? "" : ": " + said);
+                       said.empty() ? "" : ": " + for_terminal(said));
   }
-  std::string text = fmt::format("{}\n{}\n", asked_of(f), title_of(f));
+  std::string text = fmt::format("{}\n{}\n", asked_of(f), for_terminal(title_of(f)));
   for (const Row& row : rows_of(f)) {
     const char* name = row.name;
     for (const std::string& line : row.lines) {
-      text += fmt::format("  {:<9} {}\n", name, line);
+      text += fmt::format("  {:<9} {}\n", name, for_terminal(line));
       name = "";
     }
   }
@@ -105,20 +106,24 @@ std::string text_of(const Finding& f) {
     text += "            " + words.substr(at, end - at) + "\n";
     at = end + 1;
   }
-  if (!f.replay.empty()) text += fmt::format("  {:<9} {}\n", "replay", f.replay);
+  if (!f.replay.empty()) text += fmt::format("  {:<9} {}\n", "replay", for_terminal(f.replay));
   return text + "\n";
 }
 
 std::string markdown_of(const Finding& f, const TriageReport& report) {
-  std::string text = fmt::format("# {}\n\n", title_of(f));
-  if (is_green(f)) return text + fmt::format("{}: {}\n\n", asked_of(f), name_of(f.verdict.outcome));
+  std::string text = fmt::format("# {}\n\n", for_markdown(title_of(f)));
+  const std::string asked = for_markdown(asked_of(f));
+  if (is_green(f)) return text + fmt::format("{}: {}\n\n", asked, name_of(f.verdict.outcome));
   for (const Row& row : rows_of(f)) {
-    for (const std::string& line : row.lines) text += fmt::format("* **{}**: {}\n", row.name, line);
+    for (const std::string& line : row.lines) {
+      text += fmt::format("* **{}**: {}\n", row.name, for_markdown(line));
+    }
   }
   const auto says = report.engines.find(f.engine);
-  text += fmt::format("* **environment**: engine {} ({}), {}\n", printable_path(f.engine),
-                      says == report.engines.end() ? "" : says->second, report.version);
-  if (!f.replay.empty()) text += fmt::format("\nReplay:\n\n    {}\n", f.replay);
+  text +=
+      fmt::format("* **environment**: engine {} ({}), {}\n", for_markdown(f.engine),
+                  says == report.engines.end() ? "" : for_markdown(says->second), report.version);
+  if (!f.replay.empty()) text += fmt::format("\nReplay:\n\n    {}\n", for_terminal(f.replay));
   text += "\nThe smallest case:\n\n```\n" + print(f.smallest) + "```\n\n";
   return text;
 }
@@ -160,7 +165,7 @@ std::string as_text(const TriageReport& report) {
 std::string as_markdown(const TriageReport& report) {
   std::string text;
   for (const Finding& f : report.findings) text += markdown_of(f, report);
-  return text + fmt::format("Written by `{}`.\n", report.command);
+  return text + fmt::format("Written by {}.\n", code_for_markdown(report.command));
 }
 
 std::string as_json(const TriageReport& report) {

@@ -16,6 +16,8 @@ struct Scored {
   Finding finding;
   double seconds = 0;  // from the failing case to the finding
 
+  bool is_equivalent = false;  // no call tells it from a right engine: it is not judged
+
   bool is_killed() const { return !killed_by.empty(); }
   bool is_operator_right() const;
   // The first cause is the mutant, or a form that says it explains it.
@@ -24,16 +26,19 @@ struct Scored {
 
 struct Scorecard {
   std::string command, version;
+  // They are no forms of an operator and no known faults of a host: a cause is said, not counted.
+  bool of_kernels = false;
   std::vector<Scored> rows;
 };
 
-// The mutants of the command, over the seeds by what they cost and then by invariants, as `matrix
-// --until-killed` goes.
+// The mutants of the command, built in or edits of the kernels, over the seeds and then by
+// invariants, as `matrix --until-killed` goes.
 ExitStatus score(const TriageCommand& command, Scorecard& scorecard);
 
 std::string as_text(const Scorecard& scorecard);
 std::string as_markdown(const Scorecard& scorecard);
 std::string as_json(const Scorecard& scorecard);
-inline constexpr const char* scorecard_part = "triage";
+// The part of a document that it stands in.
+const char* scorecard_part(const TriageCommand& command);
 
 }  // namespace gdn

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ci/escaped.h"
 #include "ci/table.h"
 #include "ci/triage/finding_json.h"
 #include "ci/triage/host_cause.h"
@@ -13,7 +14,7 @@ namespace gdn {
 namespace {
 
 struct Totals {
-  size_t mutants = 0, killed = 0, operator_right = 0, cause_right = 0, one_head = 0;
+  size_t mutants = 0, equivalent = 0, killed = 0, operator_right = 0, cause_right = 0, one_head = 0;
   int64_t tokens_median = 0, heads_median = 0;
   double seconds_p50 = 0, seconds_p95 = 0;
 };
@@ -33,6 +34,7 @@ Totals totals_of(const Scorecard& scorecard) {
   std::vector<double> seconds;
   totals.mutants = scorecard.rows.size();
   for (const Scored& row : scorecard.rows) {
+    totals.equivalent += row.is_equivalent;
     if (!row.is_killed()) continue;
     ++totals.killed;
     totals.operator_right += row.is_operator_right();
@@ -52,13 +54,20 @@ double percent(size_t part, size_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string as_line(const Totals& t) {
+std::string as_line(const Scorecard& scorecard) {
+  const Totals t = totals_of(scorecard);
+  const std::string equivalent =
+      t.equivalent == 0 ? "" : fmt::format(", and {} are proven equivalent", t.equivalent);
+  const std::string causes = scorecard.of_kernels
+                                 ? ""
+                                 : fmt::format(", the cause for {} ({:.1f} %)", t.cause_right,
+                                               percent(t.cause_right, t.killed));
   return fmt::format(
-      "{} of {} mutants are killed by a seed. Of these the operator is named right for {} "
-      "({:.1f} %), the cause for {} ({:.1f} %). Smallest cases: median {} tokens, {} heads. From "
-      "the failing case to the finding: p50 {:.2f} s, p95 {:.2f} s.\n",
-      t.killed, t.mutants, t.operator_right, percent(t.operator_right, t.killed), t.cause_right,
-      percent(t.cause_right, t.killed), t.tokens_median, t.heads_median, t.seconds_p50,
+      "{} of {} mutants are killed by a seed{}. Of those the operator is right for {} of {} "
+      "({:.1f} %){}. Smallest cases: median {} tokens, {} heads. From the failing case to the "
+      "finding: p50 {:.2f} s, p95 {:.2f} s.\n",
+      t.killed, t.mutants, equivalent, t.operator_right, t.killed,
+      percent(t.operator_right, t.killed), causes, t.tokens_median, t.heads_median, t.seconds_p50,
       t.seconds_p95);
 }
 
@@ -70,13 +79,15 @@ TextTable table_of(const Scorecard& scorecard) {
                      {}};
   for (const Scored& row : scorecard.rows) {
     if (!row.is_killed()) {
-      table.rows.push_back({row.mutant, row.op, "no seed kills it", "", "", "", "", ""});
+      table.rows.push_back({row.mutant, row.op,
+                            row.is_equivalent ? "proven equivalent" : "no seed kills it", "", "",
+                            "", "", ""});
       continue;
     }
     const std::string cause = cause_of(row.finding);
     table.rows.push_back({row.mutant, row.op, row.finding.op.empty() ? "-" : row.finding.op,
                           mark(row.is_operator_right()), cause.empty() ? "-" : cause,
-                          cause.empty() ? "" : mark(row.is_cause_right()),
+                          cause.empty() || scorecard.of_kernels ? "" : mark(row.is_cause_right()),
                           std::to_string(tokens_of(row.finding.smallest)),
                           std::to_string(heads_of(row.finding.smallest))});
   }
@@ -98,12 +109,12 @@ bool Scored::is_cause_right() const {
 }
 
 std::string as_text(const Scorecard& scorecard) {
-  return as_text(table_of(scorecard)) + "\n" + as_line(totals_of(scorecard));
+  return as_text(table_of(scorecard)) + "\n" + as_line(scorecard);
 }
 
 std::string as_markdown(const Scorecard& scorecard) {
-  return fmt::format("Written by `{}`, {}.\n\n{}\n{}", scorecard.command, scorecard.version,
-                     as_line(totals_of(scorecard)), as_markdown(table_of(scorecard)));
+  return fmt::format("Written by {}, {}.\n\n{}\n{}", code_for_markdown(scorecard.command),
+                     scorecard.version, as_line(scorecard), as_markdown(table_of(scorecard)));
 }
 
 std::string as_json(const Scorecard& scorecard) {
@@ -126,6 +137,7 @@ std::string as_json(const Scorecard& scorecard) {
                              {"deltaproof", scorecard.version},
                              {"command", scorecard.command},
                              {"mutants", t.mutants},
+                             {"equivalent", t.equivalent},
                              {"killed", t.killed},
                              {"operator_right", t.operator_right},
                              {"cause_right", t.cause_right},

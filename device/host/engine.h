@@ -75,6 +75,7 @@ struct LayerRange {
 };
 
 struct ViewRule;  // what a view of recurrent must be
+struct RecurrentPlan;
 
 class Engine {
  public:
@@ -146,13 +147,12 @@ class Engine {
   void check_counts(const gdn_recurrent_args& args) const;
   void check_choices(const gdn_recurrent_args& args) const;
   void check_views(const gdn_recurrent_args& args) const;
-  void check_served(const gdn_recurrent_args& args) const;
-  struct Sequence;
-  StridedArray slot_of(const gdn_recurrent_args& args) const;
-  Sequence gathered(const gdn_recurrent_args& args, float q_scale);
-  void norm_q_and_k(const gdn_recurrent_args& args, float q_scale, const Sequence& s);
-  bool starts_from_zero(const gdn_recurrent_args& args);
-  void recur(const gdn_recurrent_args& args, const Sequence& s);
+  void read_indices(const gdn_view& view, int64_t count, std::pmr::vector<int32_t>& to);
+  void plan(const gdn_recurrent_args& args, RecurrentPlan& plan);
+  struct Gathered;
+  Gathered gathered(const gdn_recurrent_args& args, const RecurrentPlan& plan, float q_scale);
+  void norm_q_and_k(const gdn_recurrent_args& args, float q_scale, const Gathered& s);
+  void recur(const gdn_recurrent_args& args, const Gathered& s, float o_factor);
 
   Gate gate_;
   HostMemory host_;

@@ -16,6 +16,7 @@ enum class KernelId : uint8_t {
   gemv_q4,
   q8_activations,
   qk_norm,
+  recurrent,
   gather,
   scatter,
   count

@@ -14,6 +14,7 @@
 #include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
+#include "device/kernels/recurrent.cuh"
 #include "device/kernels/strided.cuh"
 
 namespace gdn::inline GDN_MACHINE {
@@ -34,6 +35,7 @@ constexpr std::array<Kept, host::kernel_count> kernel_table() {
   put(KernelId::gemv_q4, Entry<kernels::gemv_q4>::value);
   put(KernelId::q8_activations, Entry<kernels::q8_activations>::value);
   put(KernelId::qk_norm, Entry<kernels::qk_norm>::value);
+  put(KernelId::recurrent, Entry<kernels::recurrent>::value);
   put(KernelId::gather, Entry<kernels::gather>::value);
   put(KernelId::scatter, Entry<kernels::scatter>::value);
   return table;

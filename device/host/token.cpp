@@ -12,6 +12,7 @@
 #include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
+#include "device/kernels/recurrent.cuh"
 #include "device/kernels/strided.cuh"
 
 namespace gdn::host {
@@ -33,10 +34,12 @@ void queue(Backend& backend, KernelId kernel, const LaunchShape& shape, const Pa
   must(backend.launch(kernel, shape, &params, sizeof params));
 }
 
+kernels::Storage storage_of(gdn_format format) {
+  if (format == GDN_F32) return kernels::Storage::f32;
+  return format == GDN_F16 ? kernels::Storage::f16 : kernels::Storage::bf16;
+}
+
 kernels::View view_of(const StridedArray& array) {
-  const kernels::Storage storage = array.format == GDN_F32   ? kernels::Storage::f32
-                                   : array.format == GDN_F16 ? kernels::Storage::f16
-                                                             : kernels::Storage::bf16;
   return {.bytes = {array.data},
           .offset = array.offset,
           .s0 = array.strides[0],
@@ -45,11 +48,29 @@ kernels::View view_of(const StridedArray& array) {
           .n0 = array.extents[0],
           .n1 = array.extents[1],
           .n2 = array.extents[2],
-          .storage = storage};
+          .storage = storage_of(array.format)};
 }
 
 int64_t count_of(const StridedArray& array) {
   return array.extents[0] * array.extents[1] * array.extents[2];
+}
+
+kernels::StatePool pool_of(const StateArray& array) {
+  return {.bytes = {array.data},
+          .offset = array.offset,
+          .slot = array.slot,
+          .head = array.head,
+          .row = array.row,
+          .column = array.column,
+          .storage = storage_of(array.format)};
+}
+
+// Whole groups of four float32 columns, each at a multiple of 16 bytes.
+bool is_packed(const StateArray& array, int64_t vd) {
+  if (array.data == nullptr) return true;
+  const bool groups = array.format == GDN_F32 && array.column == 1 && vd % 4 == 0;
+  return groups && array.offset % 4 == 0 && array.slot % 4 == 0 && array.head % 4 == 0 &&
+         array.row % 4 == 0;
 }
 
 }  // namespace
@@ -188,6 +209,50 @@ void queue_gather(Backend& backend, const StridedArray& view, float factor, floa
 void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view) {
   queue<kernels::Scatter>(backend, KernelId::scatter, kernels::strided_shape(count_of(view)),
                           {.view = view_of(view), .from = {from}, .factor = factor});
+}
+
+int64_t recurrent_work_count(int64_t head_k_dim, int64_t head_v_dim) {
+  return head_k_dim > kernels::delta_rule_rows_at_once ? head_k_dim * head_v_dim : 0;
+}
+
+static_assert(sizeof(SequenceOfCall) == sizeof(kernels::RecurrentSequence) &&
+              sequence_from_zero == kernels::recurrent_zero_state &&
+              sequence_is_zeroed == kernels::recurrent_zero_output);
+
+void queue_recurrent(Backend& backend, const RecurrentCall& call) {
+  const gdn_shape& s = call.shape;
+  check_fits("num_v_heads", s.num_v_heads, blocks_max);
+  check_fits("sequences of that many heads", call.num_sequences, blocks_max / s.num_v_heads);
+  // A block has a slice of at least 8 columns.
+  check_fits("head_v_dim", s.head_v_dim, 8 * columns_max);
+  const auto* sequences = reinterpret_cast<const kernels::RecurrentSequence*>(call.sequences);
+  const bool packed =
+      is_packed(call.state, s.head_v_dim) && is_packed(call.snapshots, s.head_v_dim);
+  queue<kernels::Recurrent>(
+      backend, KernelId::recurrent,
+      kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim, s.head_v_dim),
+      {.q = {call.q},
+       .k = {call.k},
+       .v = {call.v},
+       .g = {call.g},
+       .gk = {call.gk},
+       .beta = {call.beta},
+       .o = view_of(call.o),
+       .o_factor = call.o_factor,
+       .state = pool_of(call.state),
+       .snapshots = pool_of(call.snapshots),
+       .work = {call.work},
+       .sequences = {sequences},
+       .store = {call.store},
+       .snapshots_kept = call.snapshots_kept,
+       .sequences_of_call = call.sequences_of_call,
+       .k_heads = s.num_k_heads,
+       .kd = s.head_k_dim,
+       .v_heads = s.num_v_heads,
+       .vd = s.head_v_dim,
+       .head_map_tiled = call.head_map_tiled ? 1 : 0,
+       .g_is_linear = call.g_is_linear ? 1 : 0,
+       .packed = packed ? 1 : 0});
 }
 
 }  // namespace gdn::host

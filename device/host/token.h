@@ -73,4 +73,39 @@ void queue_gather(Backend& backend, const StridedArray& view, float factor, floa
 // view = from * factor, rounded once more to the view's format.
 void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view);
 
+// One sequence of a call of recurrent, as the kernel takes it.
+struct SequenceOfCall {
+  int64_t first_token, tokens;
+  int64_t start;  // a slot, or one of the two below
+  int64_t index;
+};
+inline constexpr int64_t sequence_from_zero = -1;
+inline constexpr int64_t sequence_is_zeroed = -2;  // it is padding: o alone is written, as 0
+
+// States in a buffer: element (slot, head, row, column), whatever the layout.
+struct StateArray {
+  gdn_format format;
+  unsigned char* data;
+  int64_t offset;
+  int64_t slot, head, row, column;
+};
+
+struct RecurrentCall {
+  const gdn_shape& shape;
+  const float *q, *k, *v, *g, *gk, *beta;  // of all tokens; g or gk may be null
+  StridedArray o;                          // [tokens][v_heads][vd]
+  float o_factor;
+  StateArray state, snapshots;
+  float* work;  // recurrent_work_count floats
+  const SequenceOfCall* sequences;
+  int64_t num_sequences;
+  const int64_t* store;
+  int64_t snapshots_kept, sequences_of_call;
+  bool head_map_tiled, g_is_linear;
+};
+// Working memory that the kernel needs for one head of a state.
+int64_t recurrent_work_count(int64_t head_k_dim, int64_t head_v_dim);
+// One launch: it writes all outputs or, where it is refused, none.
+void queue_recurrent(Backend& backend, const RecurrentCall& call);
+
 }  // namespace gdn::host

@@ -43,19 +43,27 @@ GDN_DEVICE int64_t element_of(const View& v, int64_t n) {
   return v.offset + i * v.s0 + j * v.s1 + l * v.s2;
 }
 
+GDN_DEVICE float load_stored(global<uint8_t> bytes, Storage storage, int64_t element) {
+  if (storage == Storage::f32) return as<float>(bytes)[element];
+  const uint16_t bits = as<uint16_t>(bytes)[element];
+  return storage == Storage::f16 ? half_to_float(bits) : bfloat16_to_float(bits);
+}
+
+GDN_DEVICE void store_stored(global<uint8_t> bytes, Storage storage, int64_t element, float value) {
+  if (storage == Storage::f32) {
+    as<float>(bytes)[element] = value;
+  } else {
+    as<uint16_t>(bytes)[element] =
+        storage == Storage::f16 ? float_to_half(value) : float_to_bfloat16(value);
+  }
+}
+
 GDN_DEVICE float load_number(const View& v, int64_t element) {
-  if (v.storage == Storage::f32) return as<float>(v.bytes)[element];
-  const uint16_t bits = as<uint16_t>(v.bytes)[element];
-  return v.storage == Storage::f16 ? half_to_float(bits) : bfloat16_to_float(bits);
+  return load_stored(v.bytes, v.storage, element);
 }
 
 GDN_DEVICE void store_number(const View& v, int64_t element, float value) {
-  if (v.storage == Storage::f32) {
-    as<float>(v.bytes)[element] = value;
-  } else {
-    as<uint16_t>(v.bytes)[element] =
-        v.storage == Storage::f16 ? float_to_half(value) : float_to_bfloat16(value);
-  }
+  store_stored(v.bytes, v.storage, element, value);
 }
 
 GDN_DEVICE int64_t first_element() {

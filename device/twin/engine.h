@@ -70,6 +70,8 @@ struct Snapshot {
 
 struct Applied;   // one call of apply, its arrays by name
 struct ViewRule;  // what a view of recurrent must be
+struct PlannedSequence;
+struct RecurrentPlan;
 
 // An array that apply looks for.
 struct Expected {
@@ -148,7 +150,13 @@ class Engine {
   gdn_status check_counts(const gdn_recurrent_args& args);
   gdn_status check_choices(const gdn_recurrent_args& args);
   gdn_status check_views(const gdn_recurrent_args& args);
-  gdn_status check_served(const gdn_recurrent_args& args);
+  gdn_status plan_sequences(const gdn_recurrent_args& args, RecurrentPlan* plan);
+  // What a slot index means under the call's padding: -1 is padding.
+  gdn_status check_slot(const gdn_recurrent_args& args, int64_t place, int64_t* slot);
+  gdn_status plan_slots(const gdn_recurrent_args& args, PlannedSequence& sequence,
+                        RecurrentPlan* plan);
+  struct RecurrentCall;
+  gdn_status plan_recurrent(const gdn_recurrent_args& args, RecurrentPlan* plan);
   gdn_status check_view(const ViewRule& rule);
   unsigned char* view_data(const gdn_view& view);  // null where absent
 

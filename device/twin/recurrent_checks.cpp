@@ -1,4 +1,4 @@
-// Every argument of recurrent, checked before anything is touched; then what is not served.
+// Every argument of recurrent but what index arrays hold, checked before anything is touched.
 #include <cinttypes>
 #include <cmath>
 
@@ -40,6 +40,9 @@ gdn_status Engine::check_counts(const gdn_recurrent_args& args) {
   if (args.slots.buffer == 0 && args.num_sequences > args.num_slots) {
     return refuse(GDN_INVALID_ARGUMENT, "%" PRId64 " sequences in %" PRId64 " slots",
                   args.num_sequences, args.num_slots);
+  }
+  if (args.slots.buffer == 0 && args.state_writes == GDN_WRITE_EVERY_TOKEN) {
+    return refuse(GDN_INVALID_ARGUMENT, "a state for every token, and no slots");
   }
   return GDN_OK;
 }
@@ -109,17 +112,6 @@ gdn_status Engine::check_views(const gdn_recurrent_args& args) {
     if (status != GDN_OK) return status;
   }
   return GDN_OK;
-}
-
-gdn_status Engine::check_served(const gdn_recurrent_args& args) {
-  const char* missing = nullptr;
-  if (args.num_sequences > 1) missing = "more than one sequence";
-  if (args.sequences.buffer != 0) missing = "coded sequences";
-  if (args.slots.buffer != 0) missing = "slot indices";
-  if (args.accepted.buffer != 0) missing = "accepted counts";
-  if (args.state_writes != GDN_WRITE_FINAL) missing = "state writes other than the final one";
-  if (missing == nullptr) return GDN_OK;
-  return refuse(GDN_UNSUPPORTED, "this engine serves one sequence in slot 0: no %s", missing);
 }
 
 }  // namespace gdn::twin

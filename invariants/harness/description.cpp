@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "invariants/harness/calls.h"
 #include "invariants/harness/json_fields.h"
 #include "invariants/harness/safetensors.h"
 
@@ -156,19 +157,8 @@ struct Entry {
   std::string_view name;
   bool (*present)(const gdn_api&);
 };
-#define GDN_ENTRY(name)                                           \
-  Entry {                                                         \
-#name, [](const gdn_api& api) { return api.name != nullptr; } \
-  }
-const Entry entries[] = {GDN_ENTRY(open),        GDN_ENTRY(close),          GDN_ENTRY(describe),
-                         GDN_ENTRY(last_error),  GDN_ENTRY(buffer_create),  GDN_ENTRY(buffer_write),
-                         GDN_ENTRY(buffer_read), GDN_ENTRY(buffer_release), GDN_ENTRY(apply),
-                         GDN_ENTRY(dequant),     GDN_ENTRY(load_layer_f32), GDN_ENTRY(unload_layer),
-                         GDN_ENTRY(pool_init),   GDN_ENTRY(pool_put),       GDN_ENTRY(pool_get),
-                         GDN_ENTRY(pool_clear),  GDN_ENTRY(bind_q4),        GDN_ENTRY(step),
-                         GDN_ENTRY(run),         GDN_ENTRY(forward),        GDN_ENTRY(reset),
-                         GDN_ENTRY(read),        GDN_ENTRY(state_export),   GDN_ENTRY(state_import),
-                         GDN_ENTRY(snapshot),    GDN_ENTRY(rollback),       GDN_ENTRY(recurrent)};
+#define GDN_ENTRY(name) Entry{#name, [](const gdn_api& api) { return api.name != nullptr; }},
+const Entry entries[] = {GDN_EACH_CALL(GDN_ENTRY)};
 #undef GDN_ENTRY
 
 void read_capabilities(const json& value, Description& description, std::string* why) {

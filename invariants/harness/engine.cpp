@@ -15,6 +15,7 @@ namespace gdn {
 namespace {
 
 constexpr std::string_view mutant_prefix = "mutant:";
+constexpr const char* no_reason = "no reason given";
 
 std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
 
@@ -32,20 +33,24 @@ bool is_path(std::string_view name) {
 const gdn_api* load_plugin(const std::string& path, std::string* why) {
   // Without a slash dlopen searches the system's folders and not this one.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  // Loading runs what the library has to be run before its first call.
+  const InCall now(path, "loading");
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    *why = path + ": cannot be loaded: " + text_or(dlerror(), "no reason given");
+    *why = printable_path(path) + ": cannot be loaded: " + words(dlerror(), no_reason);
     return nullptr;
   }
   void* const symbol = dlsym(library, GDN_ENGINE_API_SYMBOL);
   if (!symbol) {
-    *why = path + ": exports no " GDN_ENGINE_API_SYMBOL ", expected a function of device/gdn.h";
+    *why = printable_path(path) + ": exports no " GDN_ENGINE_API_SYMBOL
+                                  ", expected a function of device/gdn.h";
     return nullptr;
   }
   gdn_engine_api_function api = nullptr;
   std::memcpy(&api, &symbol, sizeof api);
   const gdn_api* const table = api();
-  if (!table) *why = path + ": " GDN_ENGINE_API_SYMBOL " returned null, expected a table";
+  if (!table)
+    *why = printable_path(path) + ": " GDN_ENGINE_API_SYMBOL " returned null, expected a table";
   return table;
 }
 
@@ -83,6 +88,11 @@ const gdn_api* kernel_mutant(const std::string& name, std::string* why) {
   if (!std::binary_search(names.begin(), names.end(), name)) return nullptr;
   *why = why_kernel_mutant_not_built(name);
   return why->empty() ? load_plugin(kernel_mutant_library(name), why) : nullptr;
+}
+
+const char* description_of(const std::string& name, const gdn_api& api) {
+  const InCall now(name, "describe");
+  return api.describe();
 }
 
 const gdn_api* (*table_in_use)(const gdn_api*) = nullptr;
@@ -152,16 +162,16 @@ std::string why_unusable(const gdn_api* api) {
 std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why) {
   *why = why_unusable(api);
   if (!why->empty()) {
-    *why = "engine " + name + ": " + *why;
+    *why = "engine " + printable_path(name) + ": " + *why;
     return std::nullopt;
   }
-  const char* const text = api->describe();
+  const char* const text = description_of(name, *api);
   std::optional<Description> description;
   if (text) description = parse_description(text, why);
   if (!text) *why = "describe returned null, expected JSON";
   if (description) *why = why_inconsistent(*description, *api);
   if (!why->empty()) {
-    *why = "engine " + name + ": " + *why;
+    *why = "engine " + printable_path(name) + ": " + *why;
     return std::nullopt;
   }
   if (table_in_use != nullptr) api = table_in_use(api);
@@ -193,7 +203,8 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
   }
   if (api) return use_engine(asked, api, why);
   if (why->empty()) {
-    *why = "no engine \"" + asked + "\", expected a path to a shared library or one of:";
+    *why = "no engine \"" + printable_path(asked) +
+           "\", expected a path to a shared library or one of:";
     for (const std::string& known : engine_names()) *why += " " + known;
     for (const std::string& edit : kernel_mutant_names()) *why += " mutant:" + edit;
   }
@@ -212,39 +223,69 @@ gdn_options default_options() {
   return options;
 }
 
-std::optional<Engine> Engine::open(const gdn_api& api, const Shape& shape,
-                                   const gdn_options& options, Verdict* why) {
+namespace {
+
+gdn_status open_handle(const EngineSource& engine, const Shape& shape, const gdn_options& options,
+                       gdn_engine*& handle) {
   const gdn_shape c = c_shape(shape);
+  const InCall now(engine.name, "open");
+  return engine.api->open(&c, &options, &handle);
+}
+
+std::string words_after_open(const EngineSource& engine, const char* otherwise) {
+  const InCall now(engine.name, "last_error");
+  return words(engine.api->last_error(nullptr), otherwise);
+}
+
+void close_handle(const EngineSource& engine, gdn_engine* handle) {
+  const InCall now(engine.name, "close");
+  engine.api->close(handle);
+}
+
+}  // namespace
+
+std::optional<Engine> Engine::open(const EngineSource& engine, const Shape& shape,
+                                   const gdn_options& options, Verdict* why) {
   gdn_engine* handle = nullptr;
-  const gdn_status status = api.open(&c, &options, &handle);
-  if (status == GDN_OK && handle) return Engine(&api, handle);
-  *why = refusal(status, "open: " + std::string(name_of(status)) + ": " +
-                             words(api.last_error(nullptr), "no reason given"));
+  const gdn_status status = open_handle(engine, shape, options, handle);
+  if (status == GDN_OK && handle) {
+    return Engine(
+        std::make_unique<Open>(Open{{engine.name, engine.api, handle}, shown_calls(*engine.api)}));
+  }
+  *why = refusal(
+      status, "open: " + std::string(name_of(status)) + ": " + words_after_open(engine, no_reason));
   return std::nullopt;
 }
 
-std::string why_not_available(const gdn_api& api) {
+std::string why_not_available(const EngineSource& engine) {
   const Shape smallest{.hidden_size = 1,
                        .num_k_heads = 1,
                        .head_k_dim = 1,
                        .num_v_heads = 1,
                        .head_v_dim = 1,
                        .conv_kernel = 1};
-  const gdn_shape c = c_shape(smallest);
-  const gdn_options options = default_options();
   gdn_engine* handle = nullptr;
-  const gdn_status status = api.open(&c, &options, &handle);
-  if (status == GDN_OK && handle) api.close(handle);
-  return status == GDN_NOT_AVAILABLE ? words(api.last_error(nullptr), "no reason given") : "";
+  const gdn_status status = open_handle(engine, smallest, default_options(), handle);
+  if (status == GDN_OK && handle) close_handle(engine, handle);
+  return status == GDN_NOT_AVAILABLE ? words_after_open(engine, no_reason) : "";
 }
+
+std::pair<gdn_status, std::string> opened(const EngineSource& engine, const Shape& shape) {
+  gdn_engine* handle = nullptr;
+  const gdn_status status = open_handle(engine, shape, default_options(), handle);
+  const std::string text = status == GDN_OK ? "" : words_after_open(engine, "");
+  if (handle) close_handle(engine, handle);
+  return {status, text};
+}
+
+Engine::Engine(std::unique_ptr<Open> open) : open_(std::move(open)) {}
 
 Engine::~Engine() {
-  if (handle_) api_->close(handle_);
+  if (open_) open_->api.close(handle());
 }
 
-Engine::Engine(Engine&& other) noexcept
-    : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
+Engine::Engine(Engine&& other) noexcept = default;
 
-std::string Engine::last_error() const { return words(api_->last_error(handle_), ""); }
+std::string Engine::last_error() const { return words(open_->api.last_error(handle()), ""); }
 
 }  // namespace gdn

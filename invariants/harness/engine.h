@@ -1,12 +1,15 @@
 // Engines behind the C ABI: finding them, checking their tables, and owning an open one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/gdn.h"
+#include "invariants/harness/call_in_progress.h"
 #include "invariants/harness/description.h"
 #include "invariants/harness/verdict.h"
 #include "reference/shape.h"
@@ -33,7 +36,9 @@ std::optional<EngineSource> find_engine(std::string_view name_or_path, std::stri
 std::optional<EngineSource> use_engine(std::string name, const gdn_api* api, std::string* why);
 // Why it cannot run here at all (GDN_NOT_AVAILABLE: no device, no driver), in its own words; empty
 // if it can. Opens the smallest layer there is.
-std::string why_not_available(const gdn_api& api);
+std::string why_not_available(const EngineSource& engine);
+// The status of `open` for a shape as the C ABI takes it, and the engine's words where it refuses.
+std::pair<gdn_status, std::string> opened(const EngineSource& engine, const Shape& shape);
 std::vector<std::string> engine_names();  // built-in ones, then mutants, as find_engine takes them
 
 // What is wrong with a table: version, size, name, a missing entry that all need; empty if nothing.
@@ -46,7 +51,7 @@ gdn_options default_options();  // observe on, no snapshots, nothing optional
 class Engine {
  public:
   // Nothing on failure; *why is a refusal with the status and the engine's own words.
-  static std::optional<Engine> open(const gdn_api& api, const Shape& shape,
+  static std::optional<Engine> open(const EngineSource& engine, const Shape& shape,
                                     const gdn_options& options, Verdict* why);
   ~Engine();
   Engine(Engine&& other) noexcept;
@@ -54,14 +59,18 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  const gdn_api& api() const { return *api_; }
-  gdn_engine* handle() const { return handle_; }
+  // A table and a handle that belong together, and to nothing else: the calls are shown.
+  const gdn_api& api() const { return open_->api; }
+  gdn_engine* handle() const { return reinterpret_cast<gdn_engine*>(&open_->handle); }
   std::string last_error() const;  // made safe to print, as all that comes from an engine
 
  private:
-  Engine(const gdn_api* api, gdn_engine* handle) : api_(api), handle_(handle) {}
-  const gdn_api* api_;
-  gdn_engine* handle_;
+  struct Open {
+    ShownHandle handle;
+    gdn_api api;
+  };
+  explicit Engine(std::unique_ptr<Open> open);
+  std::unique_ptr<Open> open_;
 };
 
 }  // namespace gdn

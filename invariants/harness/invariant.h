@@ -7,6 +7,7 @@
 #include "invariants/harness/draw_calls.h"
 #include "invariants/harness/judge.h"
 #include "invariants/harness/lab.h"
+#include "invariants/harness/made_batches.h"
 #include "invariants/harness/made_calls.h"
 #include "invariants/harness/model_check.h"
 #include "invariants/harness/observation.h"

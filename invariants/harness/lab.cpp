@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cstdlib>
+#include <tuple>
 
 #include "invariants/harness/guarded.h"
 #include "invariants/harness/lab_runner.h"
@@ -179,7 +180,7 @@ const Lab* Lab::beside(std::string_view name, std::string* why) const {
   if (known != beside_.end()) return known->second.get();
   std::optional<EngineSource> found = find_engine(name, why);
   if (!found) return nullptr;
-  *why = why_not_available(*found->api);
+  *why = why_not_available(*found);
   if (!why->empty()) return nullptr;
   return beside_.emplace(name, std::make_unique<Lab>(*std::move(found))).first->second.get();
 }
@@ -253,7 +254,7 @@ std::optional<Session> Lab::open(const Case& c, int snapshots, const RunOptions&
     options.fill_pattern = *run_options.fill;
   }
   if (has_gate()) open->ledger.attach(options);
-  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, options, closed);
+  std::optional<Engine> engine = Engine::open(engine_, c.shape, options, closed);
   if (!engine) return std::nullopt;
   open->engine.emplace(*std::move(engine));
   open->runner.emplace(*open->engine, open->in_hand->bare, open->in_hand->numbers, open->ledger,
@@ -286,13 +287,8 @@ std::pair<Observation, Observation> Lab::run_interleaved(const Case& one, const 
 }
 
 CallObserved Lab::opened(const Shape& shape) const {
-  const gdn_shape c = c_shape(shape);
-  const gdn_options options = default_options();
-  gdn_engine* handle = nullptr;
   CallObserved seen;
-  seen.status = engine_.api->open(&c, &options, &handle);
-  if (!seen.ok()) seen.text = engine_.api->last_error(nullptr);
-  if (handle) engine_.api->close(handle);
+  std::tie(seen.status, seen.text) = gdn::opened(engine_, shape);
   return seen;
 }
 
@@ -312,7 +308,7 @@ Verdict Lab::dequant(int64_t rows, int64_t cols, std::span<const uint8_t> tiles,
   if (why.empty()) why = why_not(c);
   if (!why.empty()) return could_not_run(Outcome::not_applicable, why).conduct;
   Verdict closed;
-  std::optional<Engine> engine = Engine::open(*engine_.api, c.shape, default_options(), &closed);
+  std::optional<Engine> engine = Engine::open(engine_, c.shape, default_options(), &closed);
   if (!engine) return closed;
   Numbers numbers;
   numbers.tiles.assign(tiles.begin(), tiles.end());

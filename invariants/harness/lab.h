@@ -30,8 +30,9 @@ struct Altered {
   std::function<void(gdn_recurrent_args&)> recurrent = {};  // its right arguments, to be changed
   bool null_args = false;                                   // of recurrent
   std::string given_twice = {};                             // of apply: an array
+  std::map<std::string, int64_t> fewer = {};                // of apply: taken off an array's count
 
-  bool is_any() const { return recurrent || null_args || !given_twice.empty(); }
+  bool is_any() const { return recurrent || null_args || !given_twice.empty() || !fewer.empty(); }
 };
 
 // How a run is set up, beyond the case: but for a refused allocation, what is imported and calls
@@ -113,6 +114,12 @@ class Lab {
   // The global check: what follows from the case alone. Remembered: valid until some ten others
   // have been asked for.
   const Expectation& expect(const Case& c) const;
+  // What the call of kind recurrent at `index` gives from the states that its case's pool held
+  // before it: `refused`, or arrays o, S and, where it keeps some, snapshots.
+  CallExpectation expect_recurrent(const Case& c, size_t index,
+                                   const std::vector<float>& pool) const;
+  // The states that a case's pool begins with, as they are stored: [states][vh][kd][vd].
+  std::vector<float> first_pool(const Case& c) const;
   // The local check: what follows, operator by operator, from what the engine itself read back.
   // Of a sequence that starts from zero; `tokens` are rows of the case's stream, as fed.
   std::vector<TokenExpectation> expect_local(const Case& c, int64_t layer,

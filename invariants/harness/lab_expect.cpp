@@ -7,6 +7,7 @@
 #include "invariants/harness/weights_used.h"
 #include "reference/operators.h"
 #include "reference/recurrence.h"
+#include "reference/recurrent_call.h"
 
 namespace gdn {
 namespace {
@@ -124,30 +125,40 @@ std::map<std::string, Bounded> expect_delta_rule(const Case& c, const Numbers& n
   return want;
 }
 
-std::map<std::string, Bounded> expect_recurrent(const Case& c, const Numbers& numbers,
-                                                const Contract& contract) {
-  const RecurrentInputs in = recurrent_inputs(c, numbers);
-  RunningRecurrence running(c.shape, c.dialect, contract, in.initial_state);
+// The inputs of tokens [first, first + count) as the recurrence uses them.
+std::vector<TokenInputs> normed_tokens(const Case& c, const RecurrentInputs& in, int64_t first,
+                                       int64_t count, const Contract& contract) {
   std::vector<TokenInputs> tokens;
-  for (int64_t t = 0; t < c.tokens; ++t) {
+  for (int64_t t = first; t < first + count; ++t) {
     TokenInputs inputs = token_inputs(in, t);
     NormedQk normed = qk_norm(inputs.q, inputs.k, c.shape, c.dialect, contract);
     inputs.q = carried(std::move(normed.q));
     inputs.k = carried(std::move(normed.k));
     tokens.push_back(std::move(inputs));
   }
-  std::map<std::string, Bounded> want;
-  Bounded& o = want["o"];
-  for (const Bounded& token : running.call(tokens)) {
-    o.stored = token.stored;
-    for (const Tolerated& t : token.tolerated) {
-      o.tolerated.push_back({t.index + o.value.size(), t.result, t.why});
-    }
-    for (size_t i = 0; i < token.size(); ++i) o.bound.push_back(token.bound_of(i));
-    o.value.insert(o.value.end(), token.value.begin(), token.value.end());
-  }
-  want["S"] = running.state();
+  return tokens;
+}
+
+CallExpectation expect_recurrent_call(const Case& c, const RecurrentInputs& in, const Call& call,
+                                      int64_t first, const std::vector<float>& pool,
+                                      const Contract& contract) {
+  const RecurrentBatch batch = batch_of(c, call);
+  CallExpectation want;
+  want.refused = !batch.why_refused.empty();
+  if (want.refused) return want;
+  const auto count = static_cast<int64_t>(batch.store.size());
+  RecurrentExpectation numbers =
+      expect_call(c, batch, normed_tokens(c, in, first, count, contract), pool, contract);
+  want.arrays = {{"o", std::move(numbers.o)}, {"S", std::move(numbers.S)}};
+  if (call.at(Argument::snapshots) >= 0) want.arrays["snapshots"] = std::move(numbers.snapshots);
   return want;
+}
+
+std::map<std::string, Bounded> expect_recurrent(const Case& c, const Numbers& numbers,
+                                                const Contract& contract) {
+  const RecurrentInputs in = recurrent_inputs(c, numbers);
+  const Call whole = c.with_calls({}).calls_made().front();
+  return expect_recurrent_call(c, in, whole, 0, in.initial_state, contract).arrays;
 }
 
 std::map<std::string, Bounded> expect_operator(const Case& c, const Numbers& numbers,
@@ -258,6 +269,22 @@ const Expectation& Lab::expect(const Case& c) const {
   constexpr size_t remembered_max = 16;
   if (expectations_.size() >= remembered_max) expectations_.clear();
   return expectations_.emplace(text, expect_layers(c, held->numbers, contract())).first->second;
+}
+
+std::vector<float> Lab::first_pool(const Case& c) const {
+  std::string why;
+  const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
+  return numbers ? recurrent_inputs(c, *numbers).initial_state : std::vector<float>{};
+}
+
+CallExpectation Lab::expect_recurrent(const Case& c, size_t index,
+                                      const std::vector<float>& pool) const {
+  std::string why;
+  const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
+  if (!numbers) return {};
+  const int64_t first = first_tokens(c)[index];
+  return expect_recurrent_call(c, recurrent_inputs(c, *numbers), c.calls[index], first, pool,
+                               contract());
 }
 
 std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,

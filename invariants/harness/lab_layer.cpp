@@ -119,7 +119,7 @@ LayerRun Lab::run_layer(const LayerInputs& inputs) const {
   options.q8_activations = inputs.dialect.activation == Dialect::Activation::q8_0 &&
                            description().dialect.activation != Dialect::Activation::q8_0;
   Verdict closed;
-  std::optional<Engine> engine = Engine::open(*engine_.api, inputs.shape, options, &closed);
+  std::optional<Engine> engine = Engine::open(engine_, inputs.shape, options, &closed);
   if (!engine) return could_not_run(closed);
   return LayerRunner(*engine, inputs).run();
 }

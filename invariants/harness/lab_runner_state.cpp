@@ -179,7 +179,8 @@ void Runner::call_buffer(const Call& call) {
   const std::vector<uint8_t> content = buffer_content(case_, which, bytes);
   if (call.kind == CallKind::buffer_write) {
     Guarded<uint8_t> source{std::span<const uint8_t>(content)};
-    now_->status = api.buffer_write(engine_.handle(), buffer, offset, source.data(), bytes);
+    const void* const src = call.omit.contains("src") ? nullptr : source.data();
+    now_->status = api.buffer_write(engine_.handle(), buffer, offset, src, bytes);
     if (!source.holds(content)) misconduct("it wrote into the bytes that it was given");
     if (now_->ok() && known != buffers_.end()) {
       known->second.written.emplace_back(offset, offset + bytes);
@@ -187,7 +188,8 @@ void Runner::call_buffer(const Call& call) {
     return;
   }
   Guarded<uint8_t> destination(bytes);
-  now_->status = api.buffer_read(engine_.handle(), buffer, offset, destination.data(), bytes);
+  void* const dst = call.omit.contains("dst") ? nullptr : destination.data();
+  now_->status = api.buffer_read(engine_.handle(), buffer, offset, dst, bytes);
   if (!destination.intact()) misconduct("it wrote outside the destination of buffer_read");
   wrote_nothing_where_refused(destination.untouched(), "the destination");
   if (!now_->ok()) return;
@@ -241,8 +243,10 @@ void Runner::apply(const Call& call) {
   const int64_t count_off = call.at(Argument::count_off);
   // More is announced than is there only where the guards lie behind it.
   const auto array = [&](const std::string& name, gdn_format format, void* data, size_t count) {
+    int64_t off = count_off;
+    if (altered() != nullptr && altered()->fewer.contains(name)) off -= altered()->fewer.at(name);
     return gdn_array{name.c_str(), format, call.omit.contains(name) ? nullptr : data,
-                     static_cast<int64_t>(count) + count_off};
+                     static_cast<int64_t>(count) + off};
   };
   std::map<std::string, Guarded<float>> in;
   Lent<gdn_array> inputs;
@@ -330,11 +334,7 @@ void Runner::recurrent(const Call& call, int64_t first_token) {
       return;
     }
   }
-  RecurrentSession::Besides besides;
-  besides.altered = altered();
-  if (!call.from_zero.empty()) besides.from_zero = static_cast<int32_t>(call.from_zero.front());
-  now_->status =
-      recurrence_->call(first_token, call.at(Argument::tokens), now_->arrays["o"], besides);
+  now_->status = recurrence_->call(call, first_token, now_->arrays, altered());
   if (now_->ok()) now_->status = recurrence_->state(now_->arrays["S"]);
   if (!now_->ok()) now_->text = recurrence_->refusal();
   if (!recurrence_->misconduct().empty()) misconduct(recurrence_->misconduct());

@@ -179,8 +179,10 @@ void LifeModel::buffer(const Call& call) {
     return;
   }
   const int64_t offset = call.at(Argument::offset);
-  now_.refused = now_.refused || bytes > elements_max || bytes > found->second ||
-                 offset > found->second - bytes;
+  now_.refused =
+      now_.refused || bytes > elements_max || bytes > found->second ||
+      offset > found->second - bytes ||
+      (bytes > 0 && call.omit.contains(call.kind == CallKind::buffer_write ? "src" : "dst"));
 }
 
 }  // namespace gdn

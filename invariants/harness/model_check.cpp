@@ -156,6 +156,7 @@ Verdict ModelCheck::judge_tensor(size_t place, Tensor tensor, std::span<const fl
   if (want == nullptr) return why;
   if (!equal_bits(got, want->at(tensor))) return same_bits(whose(), got, want->at(tensor));
   Verdict holds = claim(true, "");
+  holds.tensors = 1;
   holds.elements = got.size();
   return holds;
 }

@@ -2,71 +2,14 @@
 #include "invariants/harness/recurrent_session.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "invariants/harness/guarded.h"
 #include "invariants/harness/lab.h"
-#include "reference/formats.h"
+#include "invariants/harness/recurrent_conventions.h"
 
 namespace gdn {
 namespace {
-
-// What lies around states and outputs: a NaN that no calculation makes, exact in all formats.
-constexpr uint32_t sentinel_bits = 0xFFE50000U;
-
-gdn_format c_format(Format format) {
-  return format == Format::f32 ? GDN_F32 : (format == Format::bf16 ? GDN_BF16 : GDN_F16);
-}
-
-size_t bytes_of(Format format) { return format == Format::f32 ? 4 : 2; }
-
-std::vector<uint8_t> stored(const std::vector<float>& numbers, Format format) {
-  std::vector<uint8_t> bytes(numbers.size() * bytes_of(format));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (format == Format::f32) {
-      std::memcpy(bytes.data() + 4 * i, &numbers[i], 4);
-      continue;
-    }
-    const uint16_t bits = format == Format::bf16 ? bf16_encode(numbers[i]) : f16_encode(numbers[i]);
-    std::memcpy(bytes.data() + 2 * i, &bits, 2);
-  }
-  return bytes;
-}
-
-std::vector<float> loaded(const std::vector<uint8_t>& bytes, Format format) {
-  std::vector<float> numbers(bytes.size() / bytes_of(format));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (format == Format::f32) {
-      std::memcpy(&numbers[i], bytes.data() + 4 * i, 4);
-      continue;
-    }
-    uint16_t bits = 0;
-    std::memcpy(&bits, bytes.data() + 2 * i, 2);
-    numbers[i] = format == Format::bf16 ? bf16_decode(bits) : f16_decode(bits);
-  }
-  return numbers;
-}
-
-std::vector<float> as_stored(const std::vector<float>& numbers, Format format) {
-  return loaded(stored(numbers, format), format);
-}
-
-bool same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
-
-gdn_qk_norm_form c_norm(Dialect::QkNorm norm) {
-  switch (norm) {
-    case Dialect::QkNorm::sum_eps:
-      return GDN_QK_NORM_SUM_EPS;
-    case Dialect::QkNorm::max_norm:
-      return GDN_QK_NORM_MAX;
-    case Dialect::QkNorm::mean_eps:
-      return GDN_QK_NORM_MEAN_EPS;
-    case Dialect::QkNorm::none:
-      return GDN_QK_NORM_NONE;
-  }
-  return GDN_QK_NORM_NONE;
-}
 
 std::vector<float> rows(const std::vector<float>& all, int64_t first, int64_t count,
                         int64_t width) {
@@ -138,18 +81,42 @@ gdn_status RecurrentSession::read_bytes(gdn_buffer buffer, size_t count,
   return status;
 }
 
-// Among flags that say the opposite.
-gdn_status RecurrentSession::put_flag(int32_t flag, gdn_view& from_zero) {
-  const int32_t other = flag == 0 ? 1 : 0;
-  const int32_t flags[] = {other, other, other, flag, other};
-  std::vector<uint8_t> bytes(sizeof flags);
-  std::memcpy(bytes.data(), flags, sizeof flags);
-  from_zero.format = GDN_I32;
-  from_zero.offset = 3;
-  from_zero.stride[0] = 1;
-  const gdn_status status = put_bytes(bytes, from_zero.buffer);
-  if (status == GDN_OK) inputs_.push_back({"from_zero", from_zero.buffer, std::move(bytes)});
+gdn_status RecurrentSession::put_indices(const char* name, const std::vector<int64_t>& indices,
+                                         int32_t around, gdn_view& view) {
+  constexpr int64_t before = 3;
+  std::vector<int32_t> all(before, around);
+  for (const int64_t index : indices) all.push_back(static_cast<int32_t>(index));
+  all.push_back(around);
+  std::vector<uint8_t> bytes(all.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), all.data(), bytes.size());
+  view.format = GDN_I32;
+  view.offset = before;
+  view.stride[0] = 1;
+  const gdn_status status = put_bytes(bytes, view.buffer);
+  if (status == GDN_OK) inputs_.push_back({name, view.buffer, std::move(bytes)});
   return status;
+}
+
+gdn_status RecurrentSession::put_lists(const Call& call, gdn_recurrent_args& args) {
+  // More tokens, slots and accepted ones than there are.
+  constexpr int32_t too_large = 0x7FFF'FF00;
+  const bool from_zero = !call.from_zero.empty() && call.from_zero.front() != 0;
+  struct List {
+    const char* name;
+    const std::vector<int64_t>& entries;
+    int32_t around;
+    gdn_view& view;
+  };
+  const List lists[] = {{"sequences", batch_.coded, too_large, args.sequences},
+                        {"slots", call.slots, too_large, args.slots},
+                        {"accepted", call.accepted, too_large, args.accepted},
+                        {"from_zero", call.from_zero, from_zero ? 0 : 1, args.from_zero}};
+  for (const List& list : lists) {
+    if (list.entries.empty()) continue;
+    const gdn_status status = put_indices(list.name, list.entries, list.around, list.view);
+    if (status != GDN_OK) return status;
+  }
+  return GDN_OK;
 }
 
 gdn_view RecurrentSession::view(gdn_buffer buffer, Format format,
@@ -165,23 +132,24 @@ gdn_view RecurrentSession::view(gdn_buffer buffer, Format format,
   return v;
 }
 
-gdn_status RecurrentSession::start() {
-  const int64_t count = in_.shape.state_count();
-  const auto total = static_cast<size_t>(pool_.offset + pool_.slots * (count + pool_.gap));
-  surroundings_.assign(total, std::bit_cast<float>(sentinel_bits));
+int64_t RecurrentSession::place_of(int64_t i) const {
+  const Shape& s = in_.shape;
+  const int64_t slot = i / s.state_count();
+  const int64_t in_slot = i % s.state_count();
+  const int64_t head = in_slot / (s.head_k_dim * s.head_v_dim);
+  const int64_t k = in_slot / s.head_v_dim % s.head_k_dim;
+  const int64_t v = in_slot % s.head_v_dim;
+  const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
+  const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : in_slot;
+  return pool_.offset + slot * (s.state_count() + pool_.gap) + at;
+}
+
+gdn_view RecurrentSession::pool_view(gdn_buffer buffer, int64_t states) const {
   const Shape& s = in_.shape;
   const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t head = i / (s.head_k_dim * s.head_v_dim);
-    const int64_t k = i / s.head_v_dim % s.head_k_dim;
-    const int64_t v = i % s.head_v_dim;
-    const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : i;
-    const float x = in_.initial_state.empty() ? 0 : in_.initial_state[static_cast<size_t>(i)];
-    surroundings_[static_cast<size_t>(pool_.offset + at)] = x;
-  }
-  // As it comes back: f16 keeps another NaN.
-  surroundings_ = as_stored(surroundings_, in_.dialect.state_storage);
-  return put(surroundings_, in_.dialect.state_storage, state_);
+  return view(
+      buffer, in_.dialect.state_storage,
+      {states, s.num_v_heads, vk ? s.head_v_dim : s.head_k_dim, vk ? s.head_k_dim : s.head_v_dim});
 }
 
 gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
@@ -230,78 +198,50 @@ gdn_status RecurrentSession::fill_arguments(int64_t first, int64_t tokens,
   return GDN_OK;
 }
 
-gdn_status RecurrentSession::call(int64_t first, int64_t tokens, std::vector<float>& o,
-                                  const Besides& besides) {
+gdn_status RecurrentSession::call(const Call& call, int64_t first,
+                                  std::map<std::string, std::vector<float>>& out,
+                                  const Altered* altered) {
   const Shape& s = in_.shape;
+  const int64_t tokens = call.at(Argument::tokens);
   refusal_.clear();
   // What the call before needed is released only now: another call would wipe last_error out.
   release_all_but(1);
+  Case likewise;
+  likewise.subject = Subject::recurrent;
+  likewise.shape = s;
+  likewise.dialect = in_.dialect;
+  likewise.pool = pool_;
+  batch_ = batch_of(likewise, call);
   gdn_recurrent_args args = {};
   args.struct_size = sizeof args;
-  args.num_sequences = 1;
+  args.num_sequences = batch_.sequence_count;
   args.num_tokens = tokens;
   args.num_k_heads = s.num_k_heads;
   args.head_k_dim = s.head_k_dim;
   args.num_v_heads = s.num_v_heads;
   args.head_v_dim = s.head_v_dim;
   args.num_slots = pool_.slots;
+  args.sequence_coding = c_coding(in_.dialect.sequence_coding);
+  args.state_writes = c_writes(batch_.writes);
+  args.padding = c_padding(in_.dialect.padding);
   gdn_status status = fill_arguments(first, tokens, args);
-  if (status == GDN_OK && besides.from_zero) status = put_flag(*besides.from_zero, args.from_zero);
-  const int64_t count = std::max<int64_t>(0, tokens) * s.v_dim();
-  const Format output = in_.dialect.output_storage;
-  // Sentinels before and after, in the engine's own memory.
-  constexpr int64_t margin = recurrent_margin;
-  const std::vector<float> sentinels(static_cast<size_t>(count + 2 * margin),
-                                     std::bit_cast<float>(sentinel_bits));
-  const std::vector<float> untouched = as_stored(sentinels, output);
-  untouched_ = stored(sentinels, output);
-  if (status == GDN_OK) status = put_bytes(untouched_, out_);
+  if (status == GDN_OK) status = put_lists(call, args);
+  if (status == GDN_OK) status = put_outputs(call, args);
   if (status != GDN_OK) return status;
-  args.o = view(out_, output, {tokens, s.num_v_heads, s.head_v_dim});
-  args.o.offset = margin;
-  const bool vk = args.state_is_vk != 0;
-  args.state = view(state_, in_.dialect.state_storage,
-                    {pool_.slots, s.num_v_heads, vk ? s.head_v_dim : s.head_k_dim,
-                     vk ? s.head_k_dim : s.head_v_dim});
+  args.state = pool_view(state_, pool_.slots);
   args.state.offset = pool_.offset;
   args.state.stride[0] = s.state_count() + pool_.gap;
-  status = besides.altered != nullptr && besides.altered->is_any()
-               ? call_altered(args, *besides.altered)
-               : engine_.api().recurrent(engine_.handle(), &args);
-  if (status == GDN_OK) status = look_at_inputs();
-  std::vector<float> all;
-  if (status == GDN_OK) status = read_floats(out_, output, count + 2 * margin, all);
-  if (status == GDN_OK) {
-    for (int64_t i = 0; i < margin; ++i) {
-      const bool kept = same(all[static_cast<size_t>(i)], untouched[0]) &&
-                        same(all[all.size() - 1 - static_cast<size_t>(i)], untouched[0]);
-      if (!kept) misconduct_ = "recurrent wrote outside o";
-    }
-    o.assign(all.begin() + margin, all.end() - margin);
+  if (altered != nullptr && altered->recurrent) altered->recurrent(args);
+  const bool is_null = altered != nullptr && altered->null_args;
+  status = engine_.api().recurrent(engine_.handle(), is_null ? nullptr : &args);
+  if (status != GDN_OK) {
+    // What is read now wipes the engine's words out.
+    refusal_ = engine_.last_error();
+    const gdn_status read = look_at_outputs_of_refused();
+    return read == GDN_OK ? status : read;
   }
-  return status;
-}
-
-gdn_status RecurrentSession::call_altered(gdn_recurrent_args& args, const Altered& altered) {
-  const size_t state_bytes = surroundings_.size() * bytes_of(in_.dialect.state_storage);
-  std::vector<uint8_t> before;
-  gdn_status read = read_bytes(state_, state_bytes, before);
-  if (read != GDN_OK) return read;
-  if (altered.recurrent) altered.recurrent(args);
-  const gdn_status status =
-      engine_.api().recurrent(engine_.handle(), altered.null_args ? nullptr : &args);
-  if (status == GDN_OK) return status;
-  // What is read now wipes the engine's words out.
-  refusal_ = engine_.last_error();
-  std::vector<uint8_t> state;
-  std::vector<uint8_t> o;
-  read = read_bytes(state_, state_bytes, state);
-  if (read == GDN_OK) read = read_bytes(out_, untouched_.size(), o);
-  if (read == GDN_OK) read = look_at_inputs();
-  if (read != GDN_OK) return read;
-  if (state != before) misconduct_ = "recurrent refused and wrote into a state";
-  if (o != untouched_) misconduct_ = "recurrent refused and wrote into o";
-  return status;
+  status = look_at_inputs();
+  return status == GDN_OK ? take_outputs(out) : status;
 }
 
 gdn_status RecurrentSession::look_at_inputs() {
@@ -316,84 +256,6 @@ gdn_status RecurrentSession::look_at_inputs() {
     }
   }
   return GDN_OK;
-}
-
-gdn_status RecurrentSession::state(std::vector<float>& canonical) {
-  const Shape& s = in_.shape;
-  const int64_t count = s.state_count();
-  std::vector<float> all;
-  const gdn_status status = read_floats(state_, in_.dialect.state_storage,
-                                        static_cast<int64_t>(surroundings_.size()), all);
-  if (status != GDN_OK) return status;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto at = static_cast<int64_t>(i) - pool_.offset;
-    const bool live = at >= 0 && at < count;
-    if (!live && !same(all[i], surroundings_[i])) misconduct_ = "recurrent wrote outside its slot";
-  }
-  canonical.resize(static_cast<size_t>(count));
-  const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t head = i / (s.head_k_dim * s.head_v_dim);
-    const int64_t k = i / s.head_v_dim % s.head_k_dim;
-    const int64_t v = i % s.head_v_dim;
-    const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : i;
-    canonical[static_cast<size_t>(i)] = all[static_cast<size_t>(pool_.offset + at)];
-  }
-  return GDN_OK;
-}
-
-RecurrentInputs recurrent_inputs(const Case& c, const Numbers& numbers) {
-  RecurrentInputs in;
-  in.shape = c.shape;
-  in.dialect = c.dialect;
-  in.tokens = c.subject == Subject::recurrent ? c.tokens : 1;
-  const auto take = [&numbers](const char* name) {
-    const auto found = numbers.arrays.find(name);
-    return found == numbers.arrays.end() ? std::vector<float>{} : found->second;
-  };
-  in.q = take("q");
-  in.k = take("k");
-  in.v = take("v");
-  in.g = take("g");
-  in.gk = take("gk");
-  in.beta = take("beta");
-  in.initial_state = take("S");
-  return in;
-}
-
-RecurrentRun Lab::run_recurrent(const RecurrentInputs& inputs) const {
-  RecurrentRun run;
-  const auto stop = [&run](gdn_status status, std::string why) {
-    run.conduct = refusal(status, std::move(why));
-    return std::move(run);
-  };
-  Case likewise;
-  likewise.subject = Subject::recurrent;
-  std::string why = why_not(likewise);
-  if (!why.empty()) return stop(GDN_UNSUPPORTED, why);
-  std::optional<Engine> engine =
-      Engine::open(*engine_.api, inputs.shape, default_options(), &run.conduct);
-  if (!engine) return run;
-  RecurrentSession session(*engine, inputs, PoolLayout{});
-  const auto refused = [&](const char* what, gdn_status status) {
-    return stop(status, std::string(what) + ": " + std::string(name_of(status)) + ": " +
-                            engine->last_error());
-  };
-  gdn_status status = session.start();
-  if (status != GDN_OK) return refused("setting up recurrent", status);
-  std::vector<int64_t> calls = inputs.calls;
-  if (calls.empty()) calls.push_back(inputs.tokens);
-  int64_t first = 0;
-  for (const int64_t tokens : calls) {
-    std::vector<float> o;
-    status = session.call(first, tokens, o);
-    if (status == GDN_OK) status = session.state(run.states.emplace_back());
-    if (status != GDN_OK) return refused("recurrent", status);
-    run.o.insert(run.o.end(), o.begin(), o.end());
-    first += tokens;
-  }
-  run.conduct = claim(session.misconduct().empty(), session.misconduct());
-  return run;
 }
 
 }  // namespace gdn

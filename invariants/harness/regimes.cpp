@@ -149,7 +149,9 @@ void draw_dialect(Case& c, Rng& rng) {
 // Gaps, sentinels and further slots around the state of the recurrence.
 void draw_pool(Case& c, Rng& rng) {
   if (c.subject != Subject::recurrent || in_100(rng, 50)) return;
-  c.pool = {.slots = rng.range(1, 3), .offset = rng.range(0, 9), .gap = rng.range(0, 9)};
+  c.pool.slots = rng.range(1, 3);
+  c.pool.offset = rng.range(0, 9);
+  c.pool.gap = rng.range(0, 9);
 }
 
 // The recurrence's stream in calls of its own.
@@ -183,9 +185,11 @@ Case draw(Rng& rng) {
   if (projects || c.subject == Subject::dequant) draw_matrix_shape(c, rng);
   draw_dialect(c, rng);
   draw_pool(c, rng);
+  const bool alone = c.subject == Subject::recurrent && size == Size::tiny;
+  if (alone && in_100(rng, 50)) draw_batches(c, rng);
   draw_numbers(c, rng);
   if (layer && in_100(rng, size == Size::tiny ? 40 : 30)) give_calls(c, rng);
-  if (c.subject == Subject::recurrent) cut_recurrence(c, rng);
+  if (c.subject == Subject::recurrent && c.calls.empty()) cut_recurrence(c, rng);
   return c;
 }
 

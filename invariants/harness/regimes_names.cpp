@@ -12,11 +12,6 @@ namespace {
 
 using D = Dialect;
 
-struct Regime {
-  std::string name;
-  bool (*holds)(const Case&);
-};
-
 bool is_layer(const Case& c) { return c.subject == Subject::layer; }
 bool has_gates(const Case& c) { return is_layer(c) || c.subject == Subject::gates; }
 bool has_recurrence(const Case& c) {
@@ -310,8 +305,8 @@ std::vector<Regime> conventions() {
 const std::vector<Regime>& regimes() {
   static const std::vector<Regime> all = [] {
     std::vector<Regime> list;
-    for (const auto& part :
-         {subjects(), sizes(), memories(), values(), orders_of_calls(), conventions()}) {
+    for (const auto& part : {subjects(), sizes(), memories(), values(), orders_of_calls(),
+                             conventions(), regimes_of_batches()}) {
       list.insert(list.end(), part.begin(), part.end());
     }
     return list;

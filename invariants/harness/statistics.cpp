@@ -111,6 +111,7 @@ Verdict ProjectionErrors::verdict(std::string_view what) const {
     for (const Oddity& odd : oddities(control, control_odds_of_test)) {
       if (odd.ratio() <= 1) continue;
       Verdict verdict;
+      verdict.tensors = 1;
       verdict.elements = engine_.error.size();
       verdict.detail = fmt::format("{}: on these numbers rounding takes sides: of a right sum {}",
                                    what, odd.what);
@@ -122,6 +123,7 @@ Verdict ProjectionErrors::verdict(std::string_view what) const {
 
 Verdict ProjectionErrors::verdict_without_controls(std::string_view what) const {
   Verdict verdict;
+  verdict.tensors = 1;
   verdict.elements = engine_.error.size();
   const std::vector<Oddity> seen = oddities(engine_, alarm_odds_of_tensor / tests);
   if (seen.empty()) {

@@ -196,6 +196,7 @@ Verdict within(std::string_view what, std::span<const float> got, const Bounded&
   if (count == 0) return nothing_to_judge(what);
   Verdict v;
   v.outcome = Outcome::holds;
+  v.tensors = 1;
   v.elements = count;
   size_t failed = 0;
   size_t first_undecided = 0;
@@ -260,6 +261,7 @@ Verdict same_bits(std::string_view what, std::span<const float> got, std::span<c
   if (got.empty()) return nothing_to_judge(what);
   Verdict v;
   v.outcome = Outcome::holds;
+  v.tensors = 1;
   v.elements = got.size();
   size_t differ = 0;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -308,6 +310,7 @@ Verdict both(Verdict one, Verdict two) {
   Verdict v = two_is_worse ? two : one;
   v.worst_ratio = std::max(one.worst_ratio, two.worst_ratio);
   v.worst_ulp = std::max(one.worst_ulp, two.worst_ulp);
+  v.tensors = one.tensors + two.tensors;
   v.elements = one.elements + two.elements;
   v.undecided = one.undecided + two.undecided;
   return v;

@@ -26,6 +26,7 @@ struct Verdict {
   Outcome outcome = Outcome::not_applicable;
   double worst_ratio = 0;  // error / bound of the worst element; 0 / 0 counts as 0
   double worst_ulp = 0;    // error of the element with the largest error in float32 ulp of want
+  size_t tensors = 0;      // judged as a whole: one a comparison of two arrays of numbers
   size_t elements = 0;     // judged, `undecided` ones included
   size_t undecided = 0;
   size_t worst_index = 0;  // flat index of the element that decided: of the worst ratio

@@ -8,6 +8,7 @@
 #include "ci/files.h"
 #include "tests/bench/gpu_engine.h"
 #include "tests/bench/gpu_kernels.cuh"
+#include "tests/bench/gpu_recurrent.h"
 #include "tests/gpu/findings.h"
 
 namespace gdn::gpu {
@@ -84,6 +85,7 @@ class Bench {
     time_float32_projections();
     time_layers();
     free_all();
+    time_recurrent(shape_, timer_, options_.repeats, processors_, found_);
     time_engine(shape_, timer_, options_.repeats, floor_us_, layer_bytes_, found_);
     return std::move(found_);
   }

@@ -179,23 +179,43 @@ static gdn_status dequant(gdn_engine* handle, int64_t rows, int64_t cols, const 
   return accept(e);
 }
 
-/* The recurrence. Extents are limited so that no index can overflow. */
+/* The recurrence. Whatever is wrong is refused before what is right and not served; extents are
+ * limited so that no index can overflow. */
 
 static int is_count(int64_t value) { return value >= 1 && value <= 1 << 20; }
 
+static int is_one_of(int value, int last) { return value >= 0 && value <= last; }
+
+typedef enum view_kind { numbers, float32, indices } view_kind;
+
+static int may_have(view_kind kind, gdn_format format) {
+  if (kind == indices) return format == GDN_I32;
+  return format == GDN_F32 || (kind == numbers && (format == GDN_BF16 || format == GDN_F16));
+}
+
 /* Does every element of a view of extents n[0..dimensions-1] lie in its buffer? */
-static int lies_inside(engine* e, const gdn_view* view, int dimensions, const int64_t* n) {
+static gdn_status check_view(engine* e, const char* name, const gdn_view* view, view_kind kind,
+                             int dimensions, const int64_t* n) {
   const buffer* b = find(e, view->buffer);
-  if (b == NULL || view->format != GDN_F32 || view->offset < 0) return 0;
-  int64_t elements = (int64_t)(b->size / sizeof(float));
+  int inside = may_have(kind, view->format) && view->offset >= 0;
   int64_t last = view->offset;
-  if (last >= elements) return 0;
-  for (int d = 0; d < dimensions; ++d) {
-    if (view->stride[d] < 0 || view->stride[d] > elements) return 0;
-    if (n[d] > 1 && view->stride[d] > (elements - 1 - last) / (n[d] - 1)) return 0;
-    last += (n[d] - 1) * view->stride[d];
+  if (view->buffer != 0 && b == NULL) return refuse(e, GDN_NOT_FOUND, "a view's buffer");
+  if (b != NULL && inside) {
+    const int width = view->format == GDN_BF16 || view->format == GDN_F16 ? 2 : 4;
+    const int64_t elements = (int64_t)b->size / width;
+    for (int d = 0; d < dimensions; ++d) {
+      if (n[d] == 0) return accept(e); /* of no elements all are inside */
+    }
+    inside = last < elements;
+    for (int d = 0; inside && d < dimensions; ++d) {
+      const int64_t stride = view->stride[d];
+      inside = stride >= 0 && (n[d] == 1 || stride <= (elements - 1 - last) / (n[d] - 1));
+      if (inside) last += (n[d] - 1) * stride;
+    }
   }
-  return 1;
+  if (b != NULL && inside) return accept(e);
+  snprintf(e->error, sizeof e->error, "%s is absent, of a wrong format or leaves its buffer", name);
+  return GDN_INVALID_ARGUMENT;
 }
 
 static float* at(engine* e, const gdn_view* v, int64_t i, int64_t j, int64_t k, int64_t l) {
@@ -204,37 +224,73 @@ static float* at(engine* e, const gdn_view* v, int64_t i, int64_t j, int64_t k, 
          l * v->stride[3];
 }
 
-/* Of the views that are there: a format that recurrent allows and this engine does not serve. */
-static int is_16_bit(const gdn_recurrent_args* a) {
-  const gdn_view* views[] = {&a->q, &a->k, &a->v, &a->g, &a->beta, &a->o, &a->state};
-  for (size_t i = 0; i < sizeof views / sizeof *views; ++i) {
-    const gdn_format format = views[i]->format;
-    if (views[i]->buffer && (format == GDN_BF16 || format == GDN_F16)) return 1;
-  }
-  return 0;
-}
-
-static gdn_status check(engine* e, const gdn_recurrent_args* a) {
-  const int64_t T = a->num_tokens, kh = a->num_k_heads, vh = a->num_v_heads;
-  if (T < 0 || T > 1 << 20 || !is_count(kh) || !is_count(a->head_k_dim) || !is_count(vh) ||
-      !is_count(a->head_v_dim) || vh % kh != 0 || a->num_slots < 1) {
+static gdn_status check_scalars(engine* e, const gdn_recurrent_args* a) {
+  const int64_t kh = a->num_k_heads, vh = a->num_v_heads;
+  const int64_t fewest = a->num_tokens > 0 ? 1 : 0;
+  if (a->num_tokens < 0 || a->num_tokens > 1 << 20 || !is_count(kh) || !is_count(a->head_k_dim) ||
+      !is_count(vh) || !is_count(a->head_v_dim) || vh % kh != 0 || !is_count(a->num_slots) ||
+      a->num_snapshots < 0 || a->num_sequences < fewest ||
+      a->num_sequences > (a->sequences.buffer ? 1 << 20 : 1)) {
     return refuse(e, GDN_INVALID_ARGUMENT, "a count is out of range");
   }
-  if (a->num_sequences != 1 || a->sequences.buffer || a->slots.buffer || a->accepted.buffer ||
+  if (!is_one_of((int)a->sequence_coding, GDN_START_AND_LENGTHS) ||
+      !is_one_of((int)a->state_writes, GDN_WRITE_LAST) ||
+      !is_one_of((int)a->padding, GDN_NO_PADDING) ||
+      !is_one_of((int)a->qk_norm, GDN_QK_NORM_MEAN_EPS) ||
+      (a->state_writes == GDN_WRITE_LAST && !a->snapshots.buffer)) {
+    return refuse(e, GDN_INVALID_ARGUMENT, "a choice that there is not, or its array is missing");
+  }
+  if ((a->scale_is_given && !isfinite(a->scale)) ||
+      (a->qk_norm != GDN_QK_NORM_NONE && !(a->qk_norm_eps >= 0 && isfinite(a->qk_norm_eps)))) {
+    return refuse(e, GDN_INVALID_ARGUMENT, "scale or eps is not a finite number");
+  }
+  return accept(e);
+}
+
+static gdn_status check_views(engine* e, const gdn_recurrent_args* a) {
+  const int64_t T = a->num_tokens, N = a->num_sequences, kd = a->head_k_dim, vd = a->head_v_dim;
+  const int64_t of_k[] = {T, a->num_k_heads, kd}, of_v[] = {T, a->num_v_heads, vd};
+  const int64_t of_gk[] = {T, a->num_v_heads, kd}, of_N[] = {N};
+  const int64_t of_state[] = {a->num_slots, a->num_v_heads, a->state_is_vk ? vd : kd,
+                              a->state_is_vk ? kd : vd};
+  const struct {
+    const char* name;
+    const gdn_view* view;
+    view_kind kind;
+    int needed, dimensions;
+    const int64_t* n;
+  } views[] = {{"q", &a->q, numbers, T > 0, 3, of_k},
+               {"k", &a->k, numbers, T > 0, 3, of_k},
+               {"v", &a->v, numbers, T > 0, 3, of_v},
+               {"o", &a->o, numbers, T > 0, 3, of_v},
+               {"beta", &a->beta, numbers, T > 0, 2, of_v},
+               {"state", &a->state, numbers, 1, 4, of_state},
+               {"g", &a->g, float32, 0, 2, of_v},
+               {"gk", &a->gk, float32, 0, 3, of_gk},
+               {"sequences", &a->sequences, indices, 0, 1, of_N},
+               {"slots", &a->slots, indices, 0, 1, of_N},
+               {"accepted", &a->accepted, indices, 0, 1, of_N},
+               {"from_zero", &a->from_zero, indices, 0, 1, of_N}};
+  for (size_t i = 0; i < sizeof views / sizeof *views; ++i) {
+    if (!views[i].needed && !views[i].view->buffer) continue;
+    const gdn_status status =
+        check_view(e, views[i].name, views[i].view, views[i].kind, views[i].dimensions, views[i].n);
+    if (status != GDN_OK) return status;
+  }
+  return accept(e);
+}
+
+static gdn_status check_served(engine* e, const gdn_recurrent_args* a) {
+  const gdn_view* views[] = {&a->q, &a->k, &a->v, &a->beta, &a->o, &a->state};
+  if (a->num_sequences > 1 || a->sequences.buffer || a->slots.buffer || a->accepted.buffer ||
       a->from_zero.buffer || a->gk.buffer || a->state_writes != GDN_WRITE_FINAL || a->state_is_vk ||
       a->head_map_tiled || a->g_is_linear || a->scale_on_output || a->qk_norm != GDN_QK_NORM_NONE) {
     return refuse(e, GDN_UNSUPPORTED,
                   "one sequence in slot 0, state [kd][vd], grouped heads, log g, no norm");
   }
-  if (is_16_bit(a)) return refuse(e, GDN_UNSUPPORTED, "float32 only");
-  const int64_t of_k[] = {T, kh, a->head_k_dim}, of_v[] = {T, vh, a->head_v_dim};
-  const int64_t of_state[] = {a->num_slots, vh, a->head_k_dim, a->head_v_dim};
-  if (!lies_inside(e, &a->state, 4, of_state) ||
-      (T > 0 &&
-       (!lies_inside(e, &a->q, 3, of_k) || !lies_inside(e, &a->k, 3, of_k) ||
-        !lies_inside(e, &a->v, 3, of_v) || !lies_inside(e, &a->o, 3, of_v) ||
-        !lies_inside(e, &a->beta, 2, of_v) || (a->g.buffer && !lies_inside(e, &a->g, 2, of_v))))) {
-    return refuse(e, GDN_INVALID_ARGUMENT, "a view is absent, not float32, or leaves its buffer");
+  for (size_t i = 0; i < sizeof views / sizeof *views; ++i) {
+    const gdn_format format = views[i]->format;
+    if (views[i]->buffer && format != GDN_F32) return refuse(e, GDN_UNSUPPORTED, "float32 only");
   }
   return accept(e);
 }
@@ -267,7 +323,9 @@ static gdn_status recurrent(gdn_engine* handle, const gdn_recurrent_args* args) 
   if (args == NULL || args->struct_size != sizeof *args) {
     return refuse(e, GDN_INVALID_ARGUMENT, "args is null or of another size");
   }
-  const gdn_status status = check(e, args);
+  gdn_status status = check_scalars(e, args);
+  if (status == GDN_OK) status = check_views(e, args);
+  if (status == GDN_OK) status = check_served(e, args);
   if (status != GDN_OK) return status;
   const float scale = args->scale_is_given ? args->scale : 1.0F / sqrtf((float)args->head_k_dim);
   for (int64_t t = 0; t < args->num_tokens; ++t) {
