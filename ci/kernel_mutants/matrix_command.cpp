@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <set>
 
 #include "ci/asked_mutants.h"
@@ -83,20 +84,32 @@ void judge_mutant(const Plan& plan, size_t task, size_t first, const MutantFate&
   }
 }
 
+// What nothing kills is judged longest: begun last, all would wait for it.
+std::vector<size_t> longest_first(const Plan& plan) {
+  std::vector<size_t> queue(plan.mutants.size());
+  std::iota(queue.begin(), queue.end(), size_t{0});
+  std::stable_partition(queue.begin(), queue.end(), [&plan](size_t mutant) {
+    return !plan.mutants[mutant].edit.equivalent.empty();
+  });
+  return queue;
+}
+
 void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
+  const std::vector<size_t> queue = longest_first(plan);
   const auto died = [&](size_t task, size_t step, Death::Cause cause, std::string detail) {
-    fates.all[task].deaths.push_back(
-        {cause, plan.invariant_of(step).name, plan.case_of(task, step).path, std::move(detail)});
+    const size_t mutant = queue[task];
+    fates.all[mutant].deaths.push_back(
+        {cause, plan.invariant_of(step).name, plan.case_of(mutant, step).path, std::move(detail)});
   };
   Work work;
   work.tasks = plan.mutants.size();
   work.step_seconds_max = verdict_seconds_max;
   work.run = [&](size_t task, size_t first, Channel& channel) {
-    judge_mutant(plan, task, first, fates.all[task], channel);
+    judge_mutant(plan, queue[task], first, fates.all[queue[task]], channel);
   };
   work.result = [&](size_t task, size_t step, std::string_view result) {
     const auto outcome = static_cast<Outcome>(result[0] - '0');
-    fates.all[task].verdicts += outcome != Outcome::not_applicable;
+    fates.all[queue[task]].verdicts += outcome != Outcome::not_applicable;
     const std::string detail(result.substr(1));
     if (outcome == Outcome::fails) died(task, step, Death::Cause::fails, detail);
     if (outcome == Outcome::engine_error) died(task, step, Death::Cause::engine_error, detail);
@@ -109,7 +122,7 @@ void judge_all(const MatrixCommand& command, const Plan& plan, Fates& fates) {
   };
   size_t done = 0;
   work.done = [&](size_t task) {
-    const MutantFate& fate = fates.all[task];
+    const MutantFate& fate = fates.all[queue[task]];
     fmt::print(stderr, "deltaproof: {} of {} mutants, {}: {}\n", ++done, work.tasks, fate.edit.name,
                fate.killed()                   ? "killed"
                : !fate.edit.equivalent.empty() ? "equivalent"
