@@ -41,8 +41,8 @@ Extents state_extents(const Case& c) {
   const bool kv = c.dialect.state_layout == Dialect::StateLayout::kv;
   Extents extents;
   if (c.pool.states > 1) extents.push_back(c.pool.states);
-  for (const int64_t extent : {s.num_v_heads, kv ? s.head_k_dim : s.head_v_dim,
-                               kv ? s.head_v_dim : s.head_k_dim}) {
+  for (const int64_t extent :
+       {s.num_v_heads, kv ? s.head_k_dim : s.head_v_dim, kv ? s.head_v_dim : s.head_k_dim}) {
     extents.push_back(extent);
   }
   return extents;
