@@ -305,18 +305,6 @@ std::vector<float> run_gather(KernelDevice& d, unsigned threads) {
   return out;
 }
 
-std::vector<float> run_scatter(KernelDevice& d, unsigned threads) {
-  float* const to = d.put(drawn(27, view_room));
-  d.launch<kernels::Scatter>(
-      KernelId::scatter, strided_shape(threads),
-      {.view = view_of(to), .from = {d.put(drawn(28, view_count))}, .factor = 0.3F});
-  std::vector<float> out;
-  d.get(out, to, view_room);
-  return out;
-}
-
-}  // namespace
-
 // Two sequences of two and one tokens, each token stored to a slot of its own; from zero the
 // second.
 std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t kd, int64_t vd) {
@@ -379,6 +367,8 @@ std::vector<float> run_recurrent(KernelDevice& d, unsigned threads) {
   return out;
 }
 
+}  // namespace
+
 const std::vector<KernelCase>& kernel_cases() {
   static const std::vector<KernelCase> cases = {
       {"gemv_f32", {usual_size, 128, 256}, run_gemv_f32},
@@ -392,7 +382,6 @@ const std::vector<KernelCase>& kernel_cases() {
       {"recurrent", {usual_size, 32, 64, 256}, run_recurrent},
       {"gated_norm", {usual_size, 64, 128, 256}, run_gated_norm},
       {"gather", {usual_size, 32, 256}, run_gather},
-      {"scatter", {usual_size, 32, 256}, run_scatter},
   };
   return cases;
 }
