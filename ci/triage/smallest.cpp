@@ -102,9 +102,20 @@ Smallest smallest_call(const Suspicion& suspicion, const Lab& lab) {
 namespace {
 
 // By its name; empty where the engine said nothing of one.
-std::string wait_missing_by(const Verdict& verdict) {
-  const std::optional<Explanation> missing = missing_wait(verdict.detail);
-  return missing ? missing->name : "";
+std::string own_cause(const Verdict& verdict) {
+  const std::optional<OwnWords> own = own_words(verdict.detail);
+  return own ? own->cause.name : "";
+}
+
+// An operator on its own that writes where it should not, or meets a fault in itself, answers for
+// that; and so does whichever the engine itself names.
+std::string blamed(const Case& c, const Verdict& served) {
+  if (is_own_fault(served)) {
+    if (const std::optional<OwnWords> own = own_words(served.detail)) return own->op;
+  }
+  const std::optional<Operator> own = operator_of(c.subject);
+  const bool blames_own = own && (served.outcome == Outcome::fails || is_own_fault(served));
+  return blames_own ? std::string(name_of(*own)) : host;
 }
 
 }  // namespace
@@ -120,12 +131,7 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   suspicion.c = c;
   if (!localised.first) {
     if (localised.served.outcome < Outcome::engine_error) return std::nullopt;
-    // An operator on its own that writes where it should not, or whose accesses nothing orders,
-    // answers for that itself.
-    const std::optional<Operator> own = operator_of(c.subject);
-    const bool blames_own =
-        own && (localised.served.outcome == Outcome::fails || is_own_fault(localised.served));
-    suspicion.op = blames_own ? std::string(name_of(*own)) : host;
+    suspicion.op = blamed(c, localised.served);
     suspicion.verdict = localised.served;
     return suspicion;
   }
@@ -168,7 +174,7 @@ Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, c
     const std::optional<Suspicion> here = suspect_operator(c, lab);
     return here && here->op == suspicion.op && here->tensor == suspicion.tensor &&
            here->in_operator == suspicion.in_operator &&
-           wait_missing_by(here->verdict) == wait_missing_by(suspicion.verdict);
+           own_cause(here->verdict) == own_cause(suspicion.verdict);
   };
   const Shrunk shrunk = shrink(suspicion.c, same, tries_max);
   return {shrunk.smallest, shrunk.accepted, std::nullopt};
