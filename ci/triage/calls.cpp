@@ -116,6 +116,12 @@ std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab) {
   return finding_in(served_part(own_story(c), lab), lab, truth);
 }
 
+std::optional<CallFinding> wrong_buffer(const Case& c, const Lab& lab) {
+  if (!lab.why_not(c.with_calls({})).empty()) return std::nullopt;
+  CallTruth truth(lab, c);
+  return finding_in(served_part(buffers_written(c, lab), lab), lab, truth);
+}
+
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab) {
   if (c.subject != Subject::layer) return wrong_beside_layers(c, lab);
   if (!lab.why_not(c.with_calls({})).empty()) return std::nullopt;

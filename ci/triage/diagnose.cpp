@@ -52,11 +52,14 @@ std::optional<Suspicion> of_its_operator(const std::optional<Suspicion>& in_call
 }
 
 std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& lab) {
-  // Calls do not matter to the local check.
+  // Of a recurrence whose arguments are not there no number says anything.
+  if (auto buffer = suspect_buffer(candidates.all.back(), lab)) return buffer;
+  // Calls do not matter to the local check of a layer.
   std::set<std::string> looked_at;
   std::optional<Suspicion> in_calls;
   for (const Case& c : candidates.all) {
-    if (!looked_at.insert(print(c.with_calls({}))).second) continue;
+    const bool is_batch = c.subject == Subject::recurrent;
+    if (!looked_at.insert(print(is_batch ? c : c.with_calls({}))).second) continue;
     std::optional<Suspicion> here = suspect_operator(c, lab);
     if (here && here->op != host) return here;
     if (here && !in_calls) in_calls = std::move(here);

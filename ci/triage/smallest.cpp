@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ci/judging.h"
+#include "ci/triage/calls_beside.h"
 #include "ci/triage/own_words.h"
 #include "invariants/harness/shrink.h"
 
@@ -97,10 +98,6 @@ Smallest smallest_call(const Suspicion& suspicion, const Lab& lab) {
   return with_fewer_calls(*suspicion.call, lab);
 }
 
-}  // namespace
-
-namespace {
-
 // By its name; empty where the engine said nothing of one.
 std::string own_cause(const Verdict& verdict) {
   const std::optional<OwnWords> own = own_words(verdict.detail);
@@ -118,6 +115,25 @@ std::string blamed(const Case& c, const Verdict& served) {
   return blames_own ? std::string(name_of(*own)) : host;
 }
 
+// What a kernel did in the calls of a recurrence, which localise does not make: some may be wrong
+// on purpose, and are refused.
+Verdict fault_in_a_batch(const Case& c, const Lab& lab) {
+  if (c.subject != Subject::recurrent || c.calls.empty()) return {};
+  Verdict served = lab.run(c).served();
+  return is_own_fault(served) && own_words(served.detail) ? served : Verdict{};
+}
+
+std::optional<Suspicion> in_call(const Case& c, std::optional<CallFinding> call) {
+  if (!call) return std::nullopt;
+  Suspicion suspicion;
+  suspicion.c = c;
+  suspicion.op = call->op;
+  suspicion.tensor = call->tensor;
+  suspicion.verdict = call->verdict;
+  suspicion.call = std::move(call);
+  return suspicion;
+}
+
 }  // namespace
 
 std::optional<Located> located(const Case& c, const Lab& lab) {
@@ -130,9 +146,11 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   Suspicion suspicion;
   suspicion.c = c;
   if (!localised.first) {
-    if (localised.served.outcome < Outcome::engine_error) return std::nullopt;
-    suspicion.op = blamed(c, localised.served);
-    suspicion.verdict = localised.served;
+    Verdict served = localised.served;
+    if (served.holds()) served = fault_in_a_batch(c, lab);
+    if (served.outcome < Outcome::engine_error) return std::nullopt;
+    suspicion.op = blamed(c, served);
+    suspicion.verdict = std::move(served);
     return suspicion;
   }
   const Located& at = *localised.first;
@@ -151,15 +169,12 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
 }
 
 std::optional<Suspicion> suspect_call(const Case& c, const Lab& lab) {
-  std::optional<CallFinding> call = first_wrong_call(c, lab);
-  if (!call) return std::nullopt;
-  Suspicion suspicion;
-  suspicion.c = c;
-  suspicion.op = call->op;
-  suspicion.tensor = call->tensor;
-  suspicion.verdict = call->verdict;
-  suspicion.call = std::move(call);
-  return suspicion;
+  return in_call(c, first_wrong_call(c, lab));
+}
+
+std::optional<Suspicion> suspect_buffer(const Case& c, const Lab& lab) {
+  if (c.subject != Subject::recurrent) return std::nullopt;
+  return in_call(c, wrong_buffer(small_layers(c).front(), lab));
 }
 
 Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, const Lab& lab) {
