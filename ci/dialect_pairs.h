@@ -2,6 +2,7 @@
 // both, whatever sound float32 engine computes it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,10 +15,12 @@
 
 namespace gdn {
 
-// What one dialect expects of an element.
+// What one dialect expects of an element; of the array `status`, of the call.
 struct ExpectedElement {
+  enum class Is : uint8_t { number, untouched, served, refused };
   double value = 0, bound = 0;
   Format stored = Format::f32;
+  Is is = Is::number;
 };
 
 // A case under one dialect; under the other it is the same text but for the line `dialect`.

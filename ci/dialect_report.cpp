@@ -19,14 +19,27 @@ std::string_view name_of_format(Format format) {
 
 // What a sound engine may give, in few digits.
 std::string in_words(const ExpectedElement& e) {
+  switch (e.is) {
+    case ExpectedElement::Is::untouched:
+      return "left as it was";
+    case ExpectedElement::Is::served:
+      return "served";
+    case ExpectedElement::Is::refused:
+      return "refused";
+    case ExpectedElement::Is::number:
+      break;
+  }
   if (e.stored == Format::f32) return fmt::format("{:.6g} +- {:.1g}", e.value, e.bound);
   return fmt::format("{:.6g} in {}", round_to(e.stored, e.value), name_of_format(e.stored));
 }
 
 std::string cell_of(const std::optional<ToldApart>& found, size_t number) {
   if (!found) return "-";
-  return fmt::format("case {}, {}[{}]: {} or {}", number, found->array, found->index,
-                     in_words(found->one), in_words(found->other));
+  const bool is_call = found->array == "status";
+  const std::string element =
+      is_call ? "the call" : fmt::format("{}[{}]", found->array, found->index);
+  return fmt::format("case {}, {}: {} or {}", number, element, in_words(found->one),
+                     in_words(found->other));
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -82,7 +95,8 @@ TextTable facts_table(const Preset& preset) {
 
 nlohmann::ordered_json json_of(const std::optional<ToldApart>& found, size_t number) {
   if (!found) return nullptr;
-  const auto element = [](const ExpectedElement& e) {
+  const auto element = [](const ExpectedElement& e) -> nlohmann::ordered_json {
+    if (e.is != ExpectedElement::Is::number) return in_words(e);
     return nlohmann::ordered_json{
         {"value", e.value}, {"bound", e.bound}, {"stored", name_of_format(e.stored)}};
   };

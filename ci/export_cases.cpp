@@ -39,7 +39,13 @@ std::vector<Number> in_layout(const std::vector<Number>& canonical, const Case& 
 Extents state_extents(const Case& c) {
   const Shape& s = c.shape;
   const bool kv = c.dialect.state_layout == Dialect::StateLayout::kv;
-  return {s.num_v_heads, kv ? s.head_k_dim : s.head_v_dim, kv ? s.head_v_dim : s.head_k_dim};
+  Extents extents;
+  if (c.pool.states > 1) extents.push_back(c.pool.states);
+  for (const int64_t extent :
+       {s.num_v_heads, kv ? s.head_k_dim : s.head_v_dim, kv ? s.head_v_dim : s.head_k_dim}) {
+    extents.push_back(extent);
+  }
+  return extents;
 }
 
 Extents of_operator(const Case& c, const std::string& name, size_t count) {

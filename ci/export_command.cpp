@@ -48,7 +48,10 @@ void draw_cases(const ExportCommand& command, uint64_t seed, const std::set<Subj
   const size_t wanted = cases.size() + static_cast<size_t>(command.cases);
   for (uint64_t i = 0; cases.size() < wanted; ++i) {
     Case c = draw_case(seed, i);
-    if (c.subject != Subject::layer) c.calls.clear();
+    if (c.subject != Subject::layer) {
+      c.calls.clear();
+      c.pool = {};
+    }
     if (!is_of(subjects, c) || !why_not_exported(c).empty() || !is_small(c)) continue;
     if (names.insert(hash8(c)).second) cases.push_back(std::move(c));
   }

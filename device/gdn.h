@@ -188,10 +188,10 @@ typedef enum gdn_qk_norm_form GDN_FIXED_TYPE {
  *  - The state stays float32 from token to token of a call, however the pool stores it; each store
  *    of a state, and of o, rounds once.
  *  - A sequence is padding where the slot that it starts from is: nothing is computed for it, no
- *    state is touched, and o of its tokens is untouched or 0. Of another sequence, a token whose own
- *    slot is padding gives its o, and its state goes nowhere. With GDN_SLOT_ZERO_IS_NULL every index
- *    <= 0 means slot 0; what is in slot 0 after the call, and o of sequences that start from it,
- *    mean nothing. Only what `slots` holds can be padding.
+ *    state is touched, and o of its tokens is untouched or 0. Of another sequence, a token whose
+ *    own slot is padding gives its o, and its state goes nowhere. With GDN_SLOT_ZERO_IS_NULL every
+ *    index <= 0 means slot 0; what is in slot 0 after the call, and o of sequences that start from
+ *    it, mean nothing. Only what `slots` holds can be padding.
  *  - Refused: a slot index of num_slots or more; an accepted count below 1 or above the number of
  *    the sequence's slot indices (its tokens with GDN_WRITE_EVERY_TOKEN, else 1); two states that
  *    would go to one slot, the null slot apart; GDN_WRITE_EVERY_TOKEN without slots. A sequence may

@@ -44,6 +44,7 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "a sequence may start from a slot that it writes",
                        .applies = applies,
                        .check = check,
+                       .kills = {"final_state_goes_to_the_start_slot"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

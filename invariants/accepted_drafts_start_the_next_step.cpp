@@ -82,6 +82,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "a step goes on from the state of the last accepted token",
                        .applies = applies,
                        .check = check,
+                       .kills = {"accepted_count_off_by_one", "newest_draft_taken_as_accepted"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

@@ -50,6 +50,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "empty sequences change nothing of the others",
                        .applies = applies,
                        .check = check,
+                       .kills = {"empty_sequence_clears_its_slot"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

@@ -3,6 +3,7 @@
 // Bound:   none: the status that device/gdn.h names; words, others where the status is another.
 // Origin:  one "invalid argument" for all; the words of the refusal before; no words at all.
 #include "invariants/harness/invariant.h"
+#include "invariants/harness/refusal.h"
 
 namespace gdn {
 namespace {
@@ -10,11 +11,6 @@ namespace {
 using A = Argument;
 
 bool applies(const Case& c) { return c.subject == Subject::layer && c.tokens >= 1; }
-
-// Of the refusals themselves; LOST and INTERNAL are an engine's own trouble.
-bool is_refusal(gdn_status status) {
-  return status >= GDN_INVALID_ARGUMENT && status <= GDN_NO_TOKEN;
-}
 
 Verdict check(const Case& given, const Lab& lab) {
   const Case c = given.with_calls({});

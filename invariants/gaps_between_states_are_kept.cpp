@@ -55,6 +55,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "states may lie apart, and what is between them is kept",
                        .applies = applies,
                        .check = check,
+                       .kills = {"state_store_runs_into_the_gap", "pool_taken_as_packed"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

@@ -73,6 +73,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "narrow states are float32 states, rounded where they are stored",
                        .applies = applies,
                        .check = check,
+                       .kills = {"narrow_state_rounded_every_token"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

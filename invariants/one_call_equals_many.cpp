@@ -37,6 +37,7 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "tokens in one call give the bits of a call each",
                        .applies = applies,
                        .check = check,
+                       .kills = {"only_the_last_draft_is_stored"},
                        .one_in = 4,
                        .searched_others_one_in = 32}};
 

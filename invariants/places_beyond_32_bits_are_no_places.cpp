@@ -71,6 +71,7 @@ Verdict check(const Case& given, const Lab& lab) {
 const Registered self{{.claim = "places in buffers are counted in 64 bits",
                        .applies = applies,
                        .check = check,
+                       .kills = {"slot_stride_of_32_bits"},
                        .one_in = 16,
                        .searched_others_one_in = 128}};
 

@@ -28,6 +28,8 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "each sequence of a batch is right from the state in its slot",
                        .applies = applies,
                        .check = check,
+                       .kills = {"accepted_count_off_by_one", "negative_slot_is_the_last_one",
+                                 "slot_is_the_first_token"},
                        .searched_others_one_in = 4}};
 
 }  // namespace

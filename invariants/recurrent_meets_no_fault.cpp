@@ -10,15 +10,16 @@ namespace {
 
 bool applies(const Case& c) { return c.subject == Subject::recurrent && c.tokens >= 1; }
 
+// What a case gets wrong is refused, and others judge that.
 Verdict check(const Case& c, const Lab& lab) {
   const Observation seen = lab.run(c);
   Verdict verdict = seen.conduct;
   for (size_t i = 0; i < seen.calls.size(); ++i) {
     const CallObserved& call = seen.calls[i];
     if (!verdict.holds()) return verdict;
-    if (call.status != GDN_OK && call.status != GDN_INTERNAL) return seen.served();
-    verdict = both(std::move(verdict),
-                   claim(call.ok(), "call " + std::to_string(i + 1) + ": " + call.text));
+    if (call.status == GDN_UNSUPPORTED) return not_applicable(call.text);
+    verdict = both(std::move(verdict), claim(call.status != GDN_INTERNAL,
+                                             "call " + std::to_string(i + 1) + ": " + call.text));
   }
   return verdict;
 }

@@ -100,6 +100,8 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "recurrent refuses wrong indices, and two states for one slot",
                        .applies = applies,
                        .check = check,
+                       .kills = {"too_many_accepted_are_clamped", "one_slot_for_two_states",
+                                 "slot_index_of_16_bits", "negative_length_taken_as_none"},
                        .one_in = 16,
                        .searched_others_one_in = 128}};
 

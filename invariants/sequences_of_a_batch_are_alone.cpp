@@ -64,6 +64,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "a sequence gives in a batch what it gives alone",
                        .applies = applies,
                        .check = check,
+                       .kills = {"from_zero_of_the_first_sequence"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

@@ -66,6 +66,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "snapshots are the states of the last tokens, newest first",
                        .applies = applies,
                        .check = check,
+                       .kills = {"snapshots_oldest_first", "short_sequence_fills_every_snapshot"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

@@ -65,6 +65,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "stale entries of index arrays change nothing",
                        .applies = applies,
                        .check = check,
+                       .kills = {"stale_slots_are_refused"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

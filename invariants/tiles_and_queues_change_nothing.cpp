@@ -4,6 +4,8 @@
 // Bound:   none: equal bits.
 // Origin:  a copy that took the length of another tile, results of a last token left behind, a
 //          short last tile.
+#include <algorithm>
+
 #include "invariants/harness/invariant.h"
 
 namespace gdn {
@@ -21,6 +23,8 @@ const char* const others[] = {
     "ascend_sim:v_step=16,depth=2,late=vector,late=copy_out",
 };
 
+bool is_unserved(const CallObserved& call) { return call.status == GDN_UNSUPPORTED; }
+
 Verdict check(const Case& c, const Lab& lab) {
   std::string why;
   const Lab* const plain = lab.beside(others[0], &why);
@@ -29,15 +33,17 @@ Verdict check(const Case& c, const Lab& lab) {
     return not_applicable("it does not compute in tiles");
   }
   const Observation own = lab.run(c);
-  Verdict verdict = own.served();
+  Verdict verdict = own.conduct;
   for (const char* name : others) {
     if (!verdict.holds()) return verdict;
     const Lab* const other = lab.beside(name, &why);
     if (!other) return not_applicable(why);
     const Observation seen = other->run(c);
-    verdict = both(std::move(verdict), seen.served());
-    if (!verdict.holds()) return verdict;
-    verdict = both(std::move(verdict), same_bits(own, seen));
+    if (std::any_of(seen.calls.begin(), seen.calls.end(), is_unserved)) {
+      return not_applicable("the operator does not serve it");
+    }
+    // Wrong calls are refused by each.
+    verdict = both(std::move(verdict), seen.conduct, same_bits(own, seen));
   }
   return verdict;
 }
@@ -45,9 +51,10 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "tiles, queues and cores change no bit",
                        .applies = applies,
                        .check = check,
-                       .kills = {"copy_of_the_next_tile_length", "gates_read_without_padding",
-                                 "output_rows_without_padding", "padding_summed",
-                                 "q_scaled_for_each_tile", "results_flushed_once_a_sequence",
+                       .kills = {"copy_of_the_next_tile_length", "every_state_to_the_first_slot",
+                                 "gates_read_without_padding", "output_rows_without_padding",
+                                 "padding_summed", "q_scaled_for_each_tile",
+                                 "results_flushed_once_a_sequence", "start_slot_of_the_first_token",
                                  "tile_of_the_next_tile_length", "values_of_the_first_tile"},
                        .judges = {"ascend_sim"},
                        .needs = {"ascend_sim"}}};

@@ -55,6 +55,7 @@ Verdict check(const Case& c, const Lab& lab) {
 const Registered self{{.claim = "tokens of no sequence are neither written nor used",
                        .applies = applies,
                        .check = check,
+                       .kills = {"last_sequence_takes_the_tail", "first_token_of_all_ignored"},
                        .one_in = 8,
                        .searched_others_one_in = 64}};
 

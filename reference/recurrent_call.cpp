@@ -1,3 +1,4 @@
+// What the index arrays of a call mean, and what its sequences then give.
 #include "reference/recurrent_call.h"
 
 #include <algorithm>

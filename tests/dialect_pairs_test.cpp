@@ -76,14 +76,15 @@ TEST(DialectPairs, NoDimensionIsToldApartThatIsSaidToChangeNoNumber) {
 }
 
 TEST(DialectPairs, ASoundEngineOfOneIsWrongForTheOther) {
-  // The twin, on dimensions that recurrent's arguments set and that change float32 numbers.
+  // The twin, on dimensions that recurrent's arguments set and that change float32 numbers. Calls
+  // in slots have invariants of their own.
   std::string why;
   const Lab twin(find_engine("twin", &why).value());
   size_t judged = 0;
   for (const DimensionRow& row : report().dimensions) {
     const bool shows = row.found && row.found->c.subject == Subject::recurrent &&
                        row.found->array == "S" && !row.dimension.ends_with("_storage");
-    if (!shows || row.dimension == "state_layout") continue;
+    if (!shows || row.dimension == "state_layout" || !row.found->c.calls.empty()) continue;
     const Observation seen = twin.run(row.found->c);
     ASSERT_TRUE(seen.served().holds()) << seen.served().detail;
     const double got = seen.calls.front().arrays.at("S").at(row.found->index);

@@ -23,7 +23,8 @@ TEST(BuiltIn, EnginesAreRegisteredAndSortedByName) {
     EXPECT_EQ(gdn_builtin(i)->abi_version, GDN_ABI_VERSION);
     EXPECT_EQ(gdn_builtin(i)->struct_size, sizeof(gdn_api));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"ascend_sim", "cuda", "simt", "simt_checked", "twin"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"ascend_sim", "cuda", "simt", "simt_checked", "twin"}));
   EXPECT_EQ(gdn_builtin(gdn_builtin_count()), nullptr);
 }
 

@@ -315,7 +315,7 @@ const Wrong wrongs[] = {
     {"scale", GDN_INVALID_ARGUMENT, [](auto& a) { a.scale = INFINITY; }},
     {"last states without snapshots", GDN_INVALID_ARGUMENT,
      [](auto& a) { a.state_writes = GDN_WRITE_LAST, a.num_snapshots = 1; }},
-    {"state of every token", GDN_UNSUPPORTED,
+    {"a state for every token without slots", GDN_INVALID_ARGUMENT,
      [](auto& a) { a.state_writes = GDN_WRITE_EVERY_TOKEN; }},
 };
 

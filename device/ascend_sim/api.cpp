@@ -61,6 +61,7 @@ gdn_status open(const Setting& setting, const gdn_shape* shape, const gdn_option
     if (options->struct_size != sizeof *options) {
       host::refuse(GDN_INVALID_ARGUMENT, "options.struct_size is not that of this ABI");
     }
+    if (options->snapshots < 0) host::refuse(GDN_INVALID_ARGUMENT, "options.snapshots is negative");
     *engine = reinterpret_cast<gdn_engine*>(new Engine(setting, *options));
     return GDN_OK;
   } catch (...) {

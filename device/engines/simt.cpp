@@ -35,7 +35,7 @@ struct SimulatedKernel {
 constexpr auto kernels_by_id = kernel_table<Kernel, SimulatedKernel>();
 
 // The largest params struct, and its alignment.
-constexpr size_t params_bytes_max = 192;
+constexpr size_t params_bytes_max = 384;
 
 struct Launch {
   const Kernel* kernel;

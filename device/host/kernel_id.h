@@ -18,7 +18,6 @@ enum class KernelId : uint8_t {
   qk_norm,
   recurrent,
   gather,
-  scatter,
   count
 };
 inline constexpr auto kernel_count = static_cast<size_t>(KernelId::count);

@@ -37,7 +37,6 @@ constexpr std::array<Kept, host::kernel_count> kernel_table() {
   put(KernelId::qk_norm, Entry<kernels::qk_norm>::value);
   put(KernelId::recurrent, Entry<kernels::recurrent>::value);
   put(KernelId::gather, Entry<kernels::gather>::value);
-  put(KernelId::scatter, Entry<kernels::scatter>::value);
   return table;
 }
 

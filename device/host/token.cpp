@@ -206,11 +206,6 @@ void queue_gather(Backend& backend, const StridedArray& view, float factor, floa
                          {.view = view_of(view), .to = {to}, .factor = factor});
 }
 
-void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view) {
-  queue<kernels::Scatter>(backend, KernelId::scatter, kernels::strided_shape(count_of(view)),
-                          {.view = view_of(view), .from = {from}, .factor = factor});
-}
-
 int64_t recurrent_work_count(int64_t head_k_dim, int64_t head_v_dim) {
   return head_k_dim > kernels::delta_rule_rows_at_once ? head_k_dim * head_v_dim : 0;
 }

@@ -70,8 +70,6 @@ struct StridedArray {
 };
 // to = view * factor, widened exactly first.
 void queue_gather(Backend& backend, const StridedArray& view, float factor, float* to);
-// view = from * factor, rounded once more to the view's format.
-void queue_scatter(Backend& backend, const float* from, float factor, const StridedArray& view);
 
 // One sequence of a call of recurrent, as the kernel takes it.
 struct SequenceOfCall {

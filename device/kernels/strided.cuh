@@ -1,5 +1,5 @@
-// Strided views of f32, bf16 or f16 numbers, read into contiguous float32 and written from it, each
-// times a factor: what the recurrence on its own does around its token loop. An element a thread.
+// Strided views of f32, bf16 or f16 numbers: their elements' places, and their reading into
+// contiguous float32, each times a factor, before the recurrence on its own. An element a thread.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,6 @@ struct Gather {
   View view;
   global<float> to;  // [n0][n1][n2]
   float factor;      // applied after widening
-};
-
-struct Scatter {
-  View view;
-  global<const float> from;  // [n0][n1][n2]
-  float factor;              // applied before the store rounds
 };
 
 // Threads: any; blocks: any.
@@ -75,14 +69,6 @@ GDN_KERNEL void gather(const Gather& p) {
   const int64_t count = p.view.n0 * p.view.n1 * p.view.n2;
   for (int64_t n = first_element(); n < count; n += element_step()) {
     p.to[n] = load_number(p.view, element_of(p.view, n)) * p.factor;
-  }
-}
-
-GDN_KERNEL void scatter(const Scatter& p) {
-  const int64_t count = p.view.n0 * p.view.n1 * p.view.n2;
-  for (int64_t n = first_element(); n < count; n += element_step()) {
-    const float value = p.from[n];
-    store_number(p.view, element_of(p.view, n), value * p.factor);
   }
 }
 

@@ -105,6 +105,8 @@ gdn_status Engine::plan_slots(const gdn_recurrent_args& a, PlannedSequence& sequ
       plan->store[static_cast<size_t>(by_token ? first + i : last)] = slot;
     }
   }
+  // What the null slot holds means nothing: a sequence that starts there is padding as well.
+  if (is_null_slot(a, sequence.start_slot)) sequence.start_slot = -1;
   if (sequence.start_slot >= 0) return GDN_OK;
   std::fill_n(plan->store.begin() + sequence.first_token, sequence.tokens, -1);
   return GDN_OK;

@@ -35,7 +35,7 @@ def outputs_of(case, fault):
         return {"q": q, "k": k}
     if case.subject == "gated_norm":
         return {"y": gdn.gated_norm(i["o"], i["z"], i["weight"], shape["rms_norm_eps"])}
-    if case.subject == "recurrent":
+    if case.subject == "recurrent" and i["S"].ndim == 3:
         o, state = gdn.recurrent(**i, dialect=dialect, eps=shape["l2norm_eps"], fault=fault)
         return {"o": o, "S": state}
     own = "raw_a", "f32", "kv", "q"

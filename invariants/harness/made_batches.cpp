@@ -1,3 +1,4 @@
+// Batches made by hand, and calls judged from what the engine itself held before them.
 #include "invariants/harness/made_batches.h"
 
 #include <algorithm>

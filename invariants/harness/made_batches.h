@@ -10,9 +10,10 @@
 
 namespace gdn {
 
-// A small case of subject recurrent like `c`, with its numbers drawn anew: as many tokens, and slots
-// that all have states, with gaps between them; few and short heads. Final states are written, and
-// each sequence starts from its first slot; the sequence coding and all else stay those of c.
+// A small case of subject recurrent like `c`, with its numbers drawn anew: as many tokens, and
+// slots that all have states, with gaps between them; few and short heads. Final states are
+// written, and each sequence starts from its first slot; the sequence coding and all else stay
+// those of c.
 Case batch_case(const Case& c, int64_t slots, int64_t tokens);
 // The same whose calls write a state for each token, and may start from an accepted one.
 Case drafting_case(const Case& c, int64_t slots, int64_t tokens);

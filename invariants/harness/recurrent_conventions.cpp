@@ -1,3 +1,4 @@
+// Conventions by their names in the ABI; numbers to and from 16 bits.
 #include "invariants/harness/recurrent_conventions.h"
 
 #include <cstring>

@@ -92,22 +92,37 @@ gdn_status RecurrentSession::take_outputs(std::map<std::string, std::vector<floa
     }
     return right ? OutputKind::untouched : OutputKind::computed;
   };
-  return take(kept_, kept_before_, in_.dialect.state_storage, s.state_count(), kind_of_kept,
-              "a snapshot that there is no state for, ", out["snapshots"]);
+  std::vector<float> as_stored;
+  status = take(kept_, kept_before_, in_.dialect.state_storage, s.state_count(), kind_of_kept,
+                "a snapshot that there is no state for, ", as_stored);
+  std::vector<float>& canonical = out["snapshots"];
+  canonical.resize(as_stored.size());
+  for (size_t i = 0; i < canonical.size(); ++i) {
+    const auto place = static_cast<int64_t>(i);
+    const int64_t first = place / s.state_count() * s.state_count();
+    canonical[i] = as_stored[static_cast<size_t>(first + place_in_state(place - first))];
+  }
+  return status;
 }
 
 // What a refused call must not have touched.
 gdn_status RecurrentSession::look_at_outputs_of_refused() {
-  std::vector<uint8_t> now;
-  gdn_status status = read_bytes(state_, pool_before_.size(), now);
-  if (now != pool_before_) misconduct_ = "recurrent refused and wrote into a state";
-  if (status == GDN_OK) status = read_bytes(out_, untouched_.size(), now);
-  if (now != untouched_) misconduct_ = "recurrent refused and wrote into o";
-  if (status == GDN_OK && !kept_before_.empty()) {
-    status = read_bytes(kept_, kept_before_.size(), now);
-    if (now != kept_before_) misconduct_ = "recurrent refused and wrote into a snapshot";
+  struct Kept {
+    gdn_buffer buffer;
+    const std::vector<uint8_t>& before;
+    const char* what;
+  };
+  for (const Kept& kept : {Kept{state_, pool_before_, "a state"}, Kept{out_, untouched_, "o"},
+                           Kept{kept_, kept_before_, "a snapshot"}}) {
+    if (kept.before.empty()) continue;
+    std::vector<uint8_t> now;
+    const gdn_status status = read_bytes(kept.buffer, kept.before.size(), now);
+    if (status != GDN_OK) return status;
+    if (now != kept.before) {
+      misconduct_ = std::string("recurrent refused and wrote into ") + kept.what;
+    }
   }
-  return status == GDN_OK ? look_at_inputs() : status;
+  return look_at_inputs();
 }
 
 gdn_status RecurrentSession::state(std::vector<float>& canonical) {

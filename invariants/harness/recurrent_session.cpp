@@ -132,16 +132,18 @@ gdn_view RecurrentSession::view(gdn_buffer buffer, Format format,
   return v;
 }
 
-int64_t RecurrentSession::place_of(int64_t i) const {
+int64_t RecurrentSession::place_in_state(int64_t i) const {
   const Shape& s = in_.shape;
-  const int64_t slot = i / s.state_count();
-  const int64_t in_slot = i % s.state_count();
-  const int64_t head = in_slot / (s.head_k_dim * s.head_v_dim);
-  const int64_t k = in_slot / s.head_v_dim % s.head_k_dim;
-  const int64_t v = in_slot % s.head_v_dim;
-  const bool vk = in_.dialect.state_layout == Dialect::StateLayout::vk;
-  const int64_t at = vk ? (head * s.head_v_dim + v) * s.head_k_dim + k : in_slot;
-  return pool_.offset + slot * (s.state_count() + pool_.gap) + at;
+  if (in_.dialect.state_layout == Dialect::StateLayout::kv) return i;
+  const int64_t head = i / (s.head_k_dim * s.head_v_dim);
+  const int64_t k = i / s.head_v_dim % s.head_k_dim;
+  const int64_t v = i % s.head_v_dim;
+  return (head * s.head_v_dim + v) * s.head_k_dim + k;
+}
+
+int64_t RecurrentSession::place_of(int64_t i) const {
+  const int64_t count = in_.shape.state_count();
+  return pool_.offset + i / count * (count + pool_.gap) + place_in_state(i % count);
 }
 
 gdn_view RecurrentSession::pool_view(gdn_buffer buffer, int64_t states) const {

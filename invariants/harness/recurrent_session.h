@@ -55,6 +55,8 @@ class RecurrentSession {
   gdn_status fill_arguments(int64_t first, int64_t tokens, gdn_recurrent_args& args);
   gdn_status look_at_inputs();
   gdn_status take_outputs(std::map<std::string, std::vector<float>>& out);
+  // Where element `i` of [vh][kd][vd] stands in a state as it is stored.
+  int64_t place_in_state(int64_t i) const;
   // Element of the state buffer that is element `i` of [states][vh][kd][vd].
   int64_t place_of(int64_t i) const;
   gdn_view pool_view(gdn_buffer buffer, int64_t states) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "invariants/harness/refusal.h"
 #include "reference/formats.h"
 
 namespace gdn {
@@ -177,9 +178,11 @@ Verdict refused(const CallObserved& seen, const WrongCall& wrong) {
       std::string(name_of(wrong.call.kind)) + " with " + wrong.what + ": expected ";
   const std::string got = "got " + std::string(name_of(seen.status));
   if (seen.ok()) return claim(false, where + "a refusal, " + got);
-  const bool named = wrong.status == GDN_OK || seen.status == wrong.status;
+  const bool any = wrong.status == GDN_OK;
+  const bool named = any ? is_refusal(seen.status) : seen.status == wrong.status;
   const std::string allocations = std::to_string(seen.allocations);
-  return both(claim(named, where + std::string(name_of(wrong.status)) + ", " + got),
+  const std::string_view wanted = any ? "a refusal" : name_of(wrong.status);
+  return both(claim(named, where + std::string(wanted) + ", " + got),
               claim(!wrong.asks_for_nothing || seen.allocations == 0,
                     where + "no allocation, it asked for " + allocations),
               claim(!seen.text.empty(), where + "a reason beside the status, got no words"));

@@ -154,6 +154,23 @@ void draw_pool(Case& c, Rng& rng) {
   c.pool.gap = rng.range(0, 9);
 }
 
+// What a tiled operator serves: 16-bit rows, states [vd][kd], values of more than one tile.
+void make_tiled(Case& c, Rng& rng) {
+  using D = Dialect;
+  constexpr Format narrow[] = {Format::bf16, Format::bf16, Format::f16};
+  constexpr Format states[] = {Format::bf16, Format::f16, Format::f32};
+  constexpr int64_t values[] = {3, 16, 17, 18, 33};
+  c.dialect.state_layout = D::StateLayout::vk;
+  c.dialect.head_map = D::HeadMap::grouped;
+  c.dialect.qk_norm = D::QkNorm::none;
+  if (c.dialect.scale_on == D::ScaleOn::output) c.dialect.scale_on = D::ScaleOn::q;
+  c.dialect.gate_input = D::GateInput::log_g;
+  c.dialect.state_storage = one_of(rng, states);
+  c.dialect.input_storage = one_of(rng, narrow);
+  c.dialect.output_storage = c.dialect.input_storage;
+  c.shape.head_v_dim = one_of(rng, values);
+}
+
 // The recurrence's stream in calls of its own.
 void cut_recurrence(Case& c, Rng& rng) {
   if (c.tokens < 2 || !in_100(rng, 25)) return;
@@ -187,6 +204,7 @@ Case draw(Rng& rng) {
   draw_pool(c, rng);
   const bool alone = c.subject == Subject::recurrent && size == Size::tiny;
   if (alone && in_100(rng, 50)) draw_batches(c, rng);
+  if (alone && in_100(rng, 15)) make_tiled(c, rng);
   draw_numbers(c, rng);
   if (layer && in_100(rng, size == Size::tiny ? 40 : 30)) give_calls(c, rng);
   if (c.subject == Subject::recurrent && c.calls.empty()) cut_recurrence(c, rng);

@@ -14,6 +14,7 @@
 #include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
+#include "device/kernels/recurrent.cuh"
 #include "device/kernels/strided.cuh"
 #include "reference/rng.h"
 
@@ -304,13 +305,65 @@ std::vector<float> run_gather(KernelDevice& d, unsigned threads) {
   return out;
 }
 
-std::vector<float> run_scatter(KernelDevice& d, unsigned threads) {
-  float* const to = d.put(drawn(27, view_room));
-  d.launch<kernels::Scatter>(
-      KernelId::scatter, strided_shape(threads),
-      {.view = view_of(to), .from = {d.put(drawn(28, view_count))}, .factor = 0.3F});
+// Two sequences of two and one tokens, each token stored to a slot of its own; from zero the
+// second.
+std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t kd, int64_t vd) {
+  constexpr int64_t heads = 2;
+  constexpr int64_t tokens = 3;
+  constexpr int64_t slots = 4;
+  const int64_t state = heads * kd * vd;
+  float* const S = d.put(drawn(26, slots * state));
+  float* const o = d.fresh<float>(static_cast<size_t>(tokens * heads * vd));
+  const auto bytes = [](float* numbers) {
+    return global<uint8_t>{reinterpret_cast<uint8_t*>(numbers)};
+  };
+  const kernels::StatePool pool = {.bytes = bytes(S),
+                                   .offset = 0,
+                                   .slot = state,
+                                   .head = kd * vd,
+                                   .row = vd,
+                                   .column = 1,
+                                   .storage = kernels::Storage::f32};
+  const LaunchShape usual = kernels::recurrent_shape(2, heads, kd, vd);
+  d.launch<kernels::Recurrent>(
+      KernelId::recurrent, kernels::recurrent_shape(2, heads, kd, vd, size_of(threads, usual)),
+      {.q = {d.put(drawn(27, tokens * heads * kd, 0.1F))},
+       .k = {d.put(drawn(28, tokens * heads * kd, 0.1F))},
+       .v = {d.put(drawn(29, tokens * heads * vd))},
+       .g = {d.put(drawn(30, tokens * heads, 0.5F))},
+       .gk = {nullptr},
+       .beta = {d.put(drawn(31, tokens * heads))},
+       .o = {bytes(o), 0, heads * vd, vd, 1, tokens, heads, vd, kernels::Storage::f32},
+       .o_factor = 1,
+       .state = pool,
+       .snapshots = pool,
+       .work = {d.fresh<float>(static_cast<size_t>(2 * state))},
+       .sequences = {d.put(std::vector<kernels::RecurrentSequence>{
+           {0, 2, 3, 0}, {2, 1, kernels::recurrent_zero_state, 1}})},
+       .store = {d.put(std::vector<int64_t>{1, 3, 0})},
+       .snapshots_kept = 0,
+       .sequences_of_call = 2,
+       .k_heads = heads,
+       .kd = kd,
+       .v_heads = heads,
+       .vd = vd,
+       .head_map_tiled = 0,
+       .g_is_linear = 0,
+       .packed = vd % 4 == 0 ? 1 : 0});
   std::vector<float> out;
-  d.get(out, to, view_room);
+  d.get(out, S, static_cast<size_t>(slots * state));
+  d.get(out, o, static_cast<size_t>(tokens * heads * vd));
+  return out;
+}
+
+std::vector<float> run_recurrent(KernelDevice& d, unsigned threads) {
+  std::vector<float> out;
+  for (const int64_t kd : {37, 150}) {
+    for (const int64_t vd : {30, 44}) {
+      const std::vector<float> one = run_recurrent_of(d, threads, kd, vd);
+      out.insert(out.end(), one.begin(), one.end());
+    }
+  }
   return out;
 }
 
@@ -326,9 +379,9 @@ const std::vector<KernelCase>& kernel_cases() {
       {"conv", {usual_size, 32, 96, 256}, run_conv},
       {"qk_norm", {usual_size, 64, 128, 256}, run_qk_norm},
       {"delta_rule", {usual_size, 32, 64, 256}, run_delta_rule},
+      {"recurrent", {usual_size, 32, 64, 256}, run_recurrent},
       {"gated_norm", {usual_size, 64, 128, 256}, run_gated_norm},
       {"gather", {usual_size, 32, 256}, run_gather},
-      {"scatter", {usual_size, 32, 256}, run_scatter},
   };
   return cases;
 }
