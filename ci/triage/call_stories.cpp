@@ -162,25 +162,6 @@ Story keys_descending(const Case& c, const Lab&) {
   return story;
 }
 
-Story buffers_written(const Case& c, const Lab&) {
-  Story story = story_of("buffers", c);
-  const auto on = [](K kind, int64_t buffer, int64_t offset, int64_t bytes) {
-    return call_of(kind, {{A::buffer, buffer}, {A::offset, offset}, {A::bytes, bytes}});
-  };
-  for (int64_t buffer = 0; buffer < 2; ++buffer) {
-    story.add({call_of(K::buffer_create, {{A::buffer, buffer}, {A::bytes, 64}}),
-               on(K::buffer_write, buffer, 0, 64), on(K::buffer_read, buffer, 0, 64)});
-  }
-  story.add({on(K::buffer_write, 0, 16, 8), on(K::buffer_read, 0, 0, 64),
-             on(K::buffer_read, 0, 16, 48), on(K::buffer_read, 1, 0, 64)});
-  story.add({call_of(K::buffer_release, {{A::buffer, 0}})});
-  for (const K kind : {K::buffer_read, K::buffer_write}) {
-    story.calls.push_back({on(kind, 0, 0, 1), GDN_NOT_FOUND, "a released buffer"});
-  }
-  story.add({on(K::buffer_read, 1, 0, 64), call_of(K::buffer_release, {{A::buffer, 1}})});
-  return story;
-}
-
 Story memory_held(const Case& c, const Lab& lab) {
   Story story = story_of("memory", c);
   if (lab.has_gate()) story.add(calls_that_hold_memory(c, lab));
@@ -214,6 +195,25 @@ Story beside_another_handle(const Case& c, const Lab&) {
 }
 
 }  // namespace
+
+Story buffers_written(const Case& c, const Lab&) {
+  Story story = story_of("buffers", c);
+  const auto on = [](K kind, int64_t buffer, int64_t offset, int64_t bytes) {
+    return call_of(kind, {{A::buffer, buffer}, {A::offset, offset}, {A::bytes, bytes}});
+  };
+  for (int64_t buffer = 0; buffer < 2; ++buffer) {
+    story.add({call_of(K::buffer_create, {{A::buffer, buffer}, {A::bytes, 64}}),
+               on(K::buffer_write, buffer, 0, 64), on(K::buffer_read, buffer, 0, 64)});
+  }
+  story.add({on(K::buffer_write, 0, 16, 8), on(K::buffer_read, 0, 0, 64),
+             on(K::buffer_read, 0, 16, 48), on(K::buffer_read, 1, 0, 64)});
+  story.add({call_of(K::buffer_release, {{A::buffer, 0}})});
+  for (const K kind : {K::buffer_read, K::buffer_write}) {
+    story.calls.push_back({on(kind, 0, 0, 1), GDN_NOT_FOUND, "a released buffer"});
+  }
+  story.add({on(K::buffer_read, 1, 0, 64), call_of(K::buffer_release, {{A::buffer, 1}})});
+  return story;
+}
 
 Story own_story(const Case& c) {
   Story story = story_of("its own calls", c.with_calls({}));

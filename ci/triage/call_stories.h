@@ -16,6 +16,9 @@ using StoryMaker = Story (*)(const Case& c, const Lab& lab);
 // no calls has nothing to say. What the engine does not serve is left out.
 const std::vector<StoryMaker>& story_makers();
 
+// Buffers alone, of a case of any layer.
+Story buffers_written(const Case& c, const Lab& lab);
+
 // Of call_stories_refused.cpp.
 Story refused_calls(const Case& c, const Lab& lab);
 Story refused_loads(const Case& c, const Lab& lab);

@@ -6,6 +6,7 @@
 #include "ci/triage/calls_beside.h"
 #include "ci/triage/finding.h"
 #include "ci/triage/host_cause.h"
+#include "ci/triage/own_words.h"
 
 namespace gdn {
 namespace {
@@ -21,6 +22,12 @@ std::string blamed(const Scene& scene, bool is_explained) {
   Operator first = Operator::dequant;
   for (const Tensor tensor : tensors) first = std::min(first, operator_of(tensor));
   return std::string(name_of(first));
+}
+
+std::optional<OwnWords> in_itself(const Departure& at, const Trace& trace) {
+  const CallObserved& seen = trace.calls[at.call].seen;
+  if (at.what != Departure::What::not_served || seen.status != GDN_INTERNAL) return std::nullopt;
+  return own_words(seen.text);
 }
 
 CallFinding finding_of(const Trace& trace, const Departure& at, const Lab& lab, CallTruth& truth) {
@@ -40,6 +47,13 @@ CallFinding finding_of(const Trace& trace, const Departure& at, const Lab& lab, 
     }
   }
   found.op = blamed(scene, is_explained);
+  // A right call that fails in a kernel.
+  const std::optional<OwnWords> own = in_itself(at, trace);
+  if (own && !is_explained) {
+    found.op = own->op;
+    found.causes = {own->cause.name};
+    found.sentences = {own->cause.sentence};
+  }
   if (!at.wrong.empty()) {
     found.tensor = name_of(*at.wrong.begin()->second.begin());
   } else if (at.wrong_arrays.contains("out")) {
@@ -54,6 +68,7 @@ CallFinding finding_of(const Trace& trace, const Departure& at, const Lab& lab, 
 }
 
 bool names_a_bug(const CallFinding& found) {
+  if (!found.causes.empty() && own_words(found.verdict.detail)) return true;
   return std::any_of(found.causes.begin(), found.causes.end(), [](const std::string& name) {
     return std::any_of(host_causes().begin(), host_causes().end(), [&](const HostCause& cause) {
       return cause.name == name && !cause.is_symptom;
@@ -99,6 +114,12 @@ std::optional<CallFinding> wrong_own_call(const Case& c, const Lab& lab) {
   if (!has_calls || !lab.why_not(c).empty()) return std::nullopt;
   CallTruth truth(lab, c);
   return finding_in(served_part(own_story(c), lab), lab, truth);
+}
+
+std::optional<CallFinding> wrong_buffer(const Case& c, const Lab& lab) {
+  if (!lab.why_not(c.with_calls({})).empty()) return std::nullopt;
+  CallTruth truth(lab, c);
+  return finding_in(served_part(buffers_written(c, lab), lab), lab, truth);
 }
 
 std::optional<CallFinding> first_wrong_call(const Case& c, const Lab& lab) {

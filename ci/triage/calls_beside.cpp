@@ -48,6 +48,36 @@ bool only(const CallObserved& here, const CallObserved& there, bool (*is_so)(flo
   return true;
 }
 
+// Of a layer that both are fed token by token: the first operator that gives other bits.
+std::string first_to_differ(const Case& c, const Lab& lab, const Lab& simulator) {
+  const Case steps = c.with_calls(stepped_calls(c));
+  const Observation here = lab.run(steps);
+  const Observation there = simulator.run(steps);
+  if (here.calls.size() != there.calls.size()) return "host";
+  for (size_t i = 0; i < here.calls.size(); ++i) {
+    std::optional<Operator> first;
+    for (const auto& [tensor, values] : here.calls[i].reads) {
+      const auto other = there.calls[i].reads.find(tensor);
+      if (other == there.calls[i].reads.end() || equal_bits(values, other->second)) continue;
+      first = std::min(first.value_or(Operator::dequant), operator_of(tensor));
+    }
+    if (first) return std::string(name_of(*first));
+  }
+  return "host";
+}
+
+// Where numbers within their bounds are not those of the simulator: the operator that makes them.
+std::string operator_unlike(const Case& c, const Lab& lab, const Lab& simulator) {
+  if (c.subject == Subject::layer) return first_to_differ(c, lab, simulator);
+  if (c.subject == Subject::recurrent && c.dialect.qk_norm != Dialect::QkNorm::none) {
+    Case plain = c;
+    plain.dialect.qk_norm = Dialect::QkNorm::none;
+    const bool differs = same_bits(lab.run(plain), simulator.run(plain)).outcome == Outcome::fails;
+    if (!differs) return std::string(name_of(Operator::qk_norm));
+  }
+  return std::string(name_of(*operator_of(c.subject)));
+}
+
 // A state in one layout is right and in the other it is not.
 std::optional<CallFinding> wrong_layout(const Case& given, const Lab& lab) {
   for (const auto layout : {Dialect::StateLayout::kv, Dialect::StateLayout::vk}) {
@@ -137,10 +167,13 @@ std::optional<CallFinding> unlike_the_simulator(const Case& given, const Lab& la
     if (verdict.outcome != Outcome::fails) continue;
     CallFinding found = host(c, std::move(verdict), "unlike_the_simulator",
                              "its kernels give other bits than on the simulator");
+    found.op = operator_unlike(c, lab, *simulator);
     found.call = i;
     found.kind = made[i].kind;
     const auto is_subnormal = [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; };
     const auto is_zero = [](float x) { return x == 0; };
+    // What a machine does to every result is no operator's.
+    if (only(one, two, is_subnormal) || only(one, two, is_zero)) found.op = "host";
     if (only(one, two, is_subnormal)) {
       found.causes.insert(found.causes.begin(), "subnormal_outputs_flushed");
       found.sentences.insert(found.sentences.begin(), "subnormal results are zeros");

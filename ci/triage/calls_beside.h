@@ -14,5 +14,7 @@ std::optional<CallFinding> wrongly_opened(const Case& c, const Lab& lab);
 std::optional<CallFinding> unlike_the_simulator(const Case& c, const Lab& lab);
 // Of a case of another subject: the layout of the recurrence's state, or the simulator.
 std::optional<CallFinding> wrong_beside_layers(const Case& c, const Lab& lab);
+// A buffer that does not hold what was written, by calls beside those of a layer's case.
+std::optional<CallFinding> wrong_buffer(const Case& c, const Lab& lab);
 
 }  // namespace gdn

@@ -52,11 +52,14 @@ std::optional<Suspicion> of_its_operator(const std::optional<Suspicion>& in_call
 }
 
 std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& lab) {
-  // Calls do not matter to the local check.
+  // Of a recurrence whose arguments are not there no number says anything.
+  if (auto buffer = suspect_buffer(candidates.all.back(), lab)) return buffer;
+  // Calls do not matter to the local check of a layer.
   std::set<std::string> looked_at;
   std::optional<Suspicion> in_calls;
   for (const Case& c : candidates.all) {
-    if (!looked_at.insert(print(c.with_calls({}))).second) continue;
+    const bool is_batch = c.subject == Subject::recurrent;
+    if (!looked_at.insert(print(is_batch ? c : c.with_calls({}))).second) continue;
     std::optional<Suspicion> here = suspect_operator(c, lab);
     if (here && here->op != host) return here;
     if (here && !in_calls) in_calls = std::move(here);
@@ -72,14 +75,26 @@ std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& 
   return in_calls;
 }
 
+// Words of statuses: what is served that should not be, or refused that should not be.
+bool tells_of_refusals(const std::string& detail) {
+  return detail.find("GDN_") != std::string::npos || detail.find("refus") != std::string::npos;
+}
+
 // Every number is within its bound and every call does what the model says, and yet the invariant
-// fails. Its own words are what there is: the operator of the case, or of the tensor they name.
+// fails. Its own words are what there is: the host where they tell of a call that it should have
+// refused or served, else the operator of the case, or of the tensor they name.
 Suspicion by_the_words(const Question& question, const Verdict& verdict) {
   Suspicion suspicion;
   suspicion.c = question.c;
   suspicion.op = host;
   suspicion.verdict = verdict;
   suspicion.by_invariant = true;
+  const std::optional<OwnWords> own = own_words(verdict.detail);
+  if (own && is_own_fault(verdict)) {
+    suspicion.op = own->op;
+    return suspicion;
+  }
+  if (tells_of_refusals(verdict.detail)) return suspicion;
   if (const auto op = operator_of(question.c.subject)) suspicion.op = name_of(*op);
   for (int i = 0; i < tensor_count; ++i) {
     const auto tensor = static_cast<Tensor>(i);
@@ -112,8 +127,8 @@ const Invariant* shown_by(const Question& question, const Case& c, const Lab& la
 void look_into(const Suspicion& suspicion, const Candidates& candidates, const Lab& lab,
                Finding& finding) {
   if (!suspicion.in_operator) {
-    std::optional<Explanation> missing = missing_wait(finding.verdict.detail);
-    if (missing) finding.explanations.push_back(*std::move(missing));
+    std::optional<OwnWords> own = own_words(finding.verdict.detail);
+    if (own && !finding.call) finding.explanations.push_back(std::move(own->cause));
     return;
   }
   const std::optional<Located> found = located(suspicion.c, lab);

@@ -1,10 +1,16 @@
 // "LATER (what, core C, ...) writes BUFFER bytes [A, B) and nothing orders it after EARLIER (what,
 // core C, ...) reads them": a wait is known by its two queues, what they do, and the buffer.
+// "HAZARD in KERNEL, block (X, Y) thread T at FILE:LINE: what; and the other thread": a kernel is
+// known by its name.
 #include "ci/triage/own_words.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <regex>
 
 #include "invariants/harness/engine.h"
+#include "reference/tensor.h"
 
 namespace gdn {
 namespace {
@@ -68,14 +74,86 @@ constexpr Wait waits[] = {
      "a token decays the state that the one before is using"},
 };
 
-}  // namespace
+struct Hazard {
+  std::string_view words;    // of the simulator
+  std::string_view meaning;  // for who looks for its cause
+  bool is_of_host = false;   // the kernel did what it was told, with memory that is not there
+};
+constexpr Hazard hazards[] = {
+    {"race", "barrier missing"},
+    {"out of bounds", "an index leaves its array"},
+    {"uninitialised read", "something is read that nobody wrote"},
+    {"misaligned access", "an access is wider than its address allows"},
+    {"divergent barrier", "not all threads reach a barrier"},
+    {"divergent warp operation", "not all lanes of its mask reach a warp operation"},
+    {"undefined shuffle", "a lane takes from one outside the mask"},
+    {"bad launch", "no GPU takes the shape of the launch"},
+    {"use after free", "memory is used after its release", true},
+};
 
-bool is_own_fault(const Verdict& verdict) {
-  return verdict.outcome >= Outcome::engine_error &&
-         verdict.detail.find(name_of(GDN_INTERNAL)) != std::string::npos;
+// Kernels that have another name than their operator.
+struct KernelOf {
+  std::string_view kernel;
+  Operator op;
+};
+constexpr KernelOf kernels[] = {
+    {"gemv_f32", Operator::in_proj},       {"gemv_q4", Operator::in_proj},
+    {"q8_activations", Operator::in_proj}, {"recurrent", Operator::delta_rule},
+    {"gather", Operator::delta_rule},      {"scatter", Operator::delta_rule}};
+
+std::optional<Operator> operator_of_kernel(std::string_view name) {
+  const auto known = std::find_if(std::begin(kernels), std::end(kernels),
+                                  [&](const KernelOf& one) { return one.kernel == name; });
+  return known != std::end(kernels) ? known->op : operator_named(name);
 }
 
-std::optional<Explanation> missing_wait(const std::string& words) {
+// Of its file what lies in the tree, wherever that is.
+std::string without_folders(const std::string& words) {
+  static const std::regex folders(R"( at \S*/(device/\S+:\d))");
+  return std::regex_replace(words, folders, " at $1");
+}
+
+std::regex any_hazard() {
+  std::string all;
+  for (const Hazard& one : hazards) all += (all.empty() ? "" : "|") + std::string(one.words);
+  return std::regex("\\b(" + all + ") in (\\w+)([,:] .*)");
+}
+
+std::optional<OwnWords> fault_of_kernel(const std::string& words) {
+  static const std::regex fault = any_hazard();
+  std::smatch said;
+  if (!std::regex_search(words, said, fault)) return std::nullopt;
+  const std::string what = said[1], kernel = said[2];
+  const std::optional<Operator> op = operator_of_kernel(kernel);
+  if (!op) return std::nullopt;
+  const Hazard& hazard = *std::find_if(std::begin(hazards), std::end(hazards),
+                                       [&](const Hazard& one) { return one.words == what; });
+  OwnWords own;
+  own.op = hazard.is_of_host ? "host" : std::string(name_of(*op));
+  own.cause.name = what + " in " + kernel;
+  std::replace(own.cause.name.begin(), own.cause.name.end(), ' ', '_');
+  own.cause.sentence =
+      fmt::format("{}: {} in kernel {}{}", hazard.meaning, what, kernel, without_folders(said[3]));
+  return own;
+}
+
+// Of an engine that nobody has seen yet.
+std::optional<OwnWords> named_kernel(const std::string& words) {
+  static const std::regex named(R"(\bkernel (\w+)\b)");
+  for (std::sregex_iterator at(words.begin(), words.end(), named), end; at != end; ++at) {
+    const std::string kernel = (*at)[1];
+    const std::optional<Operator> op = operator_of_kernel(kernel);
+    if (!op) continue;
+    OwnWords own;
+    own.op = name_of(*op);
+    own.cause.name = "failure_in_" + kernel;
+    own.cause.sentence = "the engine says that its kernel " + kernel + " failed";
+    return own;
+  }
+  return std::nullopt;
+}
+
+std::optional<OwnWords> missing_wait(const std::string& words) {
   static const std::regex hazard(
       R"((\w+) \(([^,]*), core [^)]*\) \w+ (.*) bytes \[\d+, \d+\) and nothing orders it after )"
       R"((\w+) \(([^,]*), core )");
@@ -87,10 +165,25 @@ std::optional<Explanation> missing_wait(const std::string& words) {
   for (const Wait& wait : waits) {
     if (said[1] != wait.later || !has(2, wait.later_does) || !has(3, wait.buffer)) continue;
     if (said[4] != wait.earlier || !has(5, wait.earlier_does)) continue;
-    Explanation found;
-    found.name = wait.name;
-    found.sentence = wait.sentence;
-    return found;
+    OwnWords own;
+    own.op = name_of(Operator::delta_rule);  // that engine has no other
+    own.cause.name = wait.name;
+    own.cause.sentence = wait.sentence;
+    return own;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_own_fault(const Verdict& verdict) {
+  return verdict.outcome >= Outcome::engine_error &&
+         verdict.detail.find(name_of(GDN_INTERNAL)) != std::string::npos;
+}
+
+std::optional<OwnWords> own_words(const std::string& words) {
+  for (const auto reader : {missing_wait, fault_of_kernel, named_kernel}) {
+    if (std::optional<OwnWords> own = reader(words)) return own;
   }
   return std::nullopt;
 }

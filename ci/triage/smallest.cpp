@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ci/judging.h"
+#include "ci/triage/calls_beside.h"
 #include "ci/triage/own_words.h"
 #include "invariants/harness/shrink.h"
 
@@ -97,14 +98,40 @@ Smallest smallest_call(const Suspicion& suspicion, const Lab& lab) {
   return with_fewer_calls(*suspicion.call, lab);
 }
 
-}  // namespace
-
-namespace {
-
 // By its name; empty where the engine said nothing of one.
-std::string wait_missing_by(const Verdict& verdict) {
-  const std::optional<Explanation> missing = missing_wait(verdict.detail);
-  return missing ? missing->name : "";
+std::string own_cause(const Verdict& verdict) {
+  const std::optional<OwnWords> own = own_words(verdict.detail);
+  return own ? own->cause.name : "";
+}
+
+// An operator on its own that writes where it should not, or meets a fault in itself, answers for
+// that; and so does whichever the engine itself names.
+std::string blamed(const Case& c, const Verdict& served) {
+  if (is_own_fault(served)) {
+    if (const std::optional<OwnWords> own = own_words(served.detail)) return own->op;
+  }
+  const std::optional<Operator> own = operator_of(c.subject);
+  const bool blames_own = own && (served.outcome == Outcome::fails || is_own_fault(served));
+  return blames_own ? std::string(name_of(*own)) : host;
+}
+
+// What a kernel did in the calls of a recurrence, which localise does not make: some may be wrong
+// on purpose, and are refused.
+Verdict fault_in_a_batch(const Case& c, const Lab& lab) {
+  if (c.subject != Subject::recurrent || c.calls.empty()) return {};
+  Verdict served = lab.run(c).served();
+  return is_own_fault(served) && own_words(served.detail) ? served : Verdict{};
+}
+
+std::optional<Suspicion> in_call(const Case& c, std::optional<CallFinding> call) {
+  if (!call) return std::nullopt;
+  Suspicion suspicion;
+  suspicion.c = c;
+  suspicion.op = call->op;
+  suspicion.tensor = call->tensor;
+  suspicion.verdict = call->verdict;
+  suspicion.call = std::move(call);
+  return suspicion;
 }
 
 }  // namespace
@@ -119,14 +146,11 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   Suspicion suspicion;
   suspicion.c = c;
   if (!localised.first) {
-    if (localised.served.outcome < Outcome::engine_error) return std::nullopt;
-    // An operator on its own that writes where it should not, or whose accesses nothing orders,
-    // answers for that itself.
-    const std::optional<Operator> own = operator_of(c.subject);
-    const bool blames_own =
-        own && (localised.served.outcome == Outcome::fails || is_own_fault(localised.served));
-    suspicion.op = blames_own ? std::string(name_of(*own)) : host;
-    suspicion.verdict = localised.served;
+    Verdict served = localised.served;
+    if (served.holds()) served = fault_in_a_batch(c, lab);
+    if (served.outcome < Outcome::engine_error) return std::nullopt;
+    suspicion.op = blamed(c, served);
+    suspicion.verdict = std::move(served);
     return suspicion;
   }
   const Located& at = *localised.first;
@@ -145,15 +169,12 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
 }
 
 std::optional<Suspicion> suspect_call(const Case& c, const Lab& lab) {
-  std::optional<CallFinding> call = first_wrong_call(c, lab);
-  if (!call) return std::nullopt;
-  Suspicion suspicion;
-  suspicion.c = c;
-  suspicion.op = call->op;
-  suspicion.tensor = call->tensor;
-  suspicion.verdict = call->verdict;
-  suspicion.call = std::move(call);
-  return suspicion;
+  return in_call(c, first_wrong_call(c, lab));
+}
+
+std::optional<Suspicion> suspect_buffer(const Case& c, const Lab& lab) {
+  if (c.subject != Subject::recurrent) return std::nullopt;
+  return in_call(c, wrong_buffer(small_layers(c).front(), lab));
 }
 
 Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, const Lab& lab) {
@@ -168,7 +189,7 @@ Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, c
     const std::optional<Suspicion> here = suspect_operator(c, lab);
     return here && here->op == suspicion.op && here->tensor == suspicion.tensor &&
            here->in_operator == suspicion.in_operator &&
-           wait_missing_by(here->verdict) == wait_missing_by(suspicion.verdict);
+           own_cause(here->verdict) == own_cause(suspicion.verdict);
   };
   const Shrunk shrunk = shrink(suspicion.c, same, tries_max);
   return {shrunk.smallest, shrunk.accepted, std::nullopt};

@@ -28,6 +28,8 @@ struct Suspicion {
 std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab);
 // A call that leaves the model of the calls: of the case's own, or of others that are made for it.
 std::optional<Suspicion> suspect_call(const Case& c, const Lab& lab);
+// Of a recurrence, which finds its arguments in buffers: one of these that does not hold them.
+std::optional<Suspicion> suspect_buffer(const Case& c, const Lab& lab);
 // What localise finds, with evidence.
 std::optional<Located> located(const Case& c, const Lab& lab);
 
