@@ -96,10 +96,11 @@ struct KernelOf {
   std::string_view kernel;
   Operator op;
 };
-constexpr KernelOf kernels[] = {
-    {"gemv_f32", Operator::in_proj},       {"gemv_q4", Operator::in_proj},
-    {"q8_activations", Operator::in_proj}, {"recurrent", Operator::delta_rule},
-    {"gather", Operator::delta_rule},      {"scatter", Operator::delta_rule}};
+constexpr KernelOf kernels[] = {{"gemv_f32", Operator::in_proj},
+                                {"gemv_q4", Operator::in_proj},
+                                {"q8_activations", Operator::in_proj},
+                                {"recurrent", Operator::delta_rule},
+                                {"gather", Operator::delta_rule}};
 
 std::optional<Operator> operator_of_kernel(std::string_view name) {
   const auto known = std::find_if(std::begin(kernels), std::end(kernels),
