@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "invariants/harness/invariant.h"
-#include "reference/formats.h"
 
 namespace gdn {
 namespace {

@@ -3,7 +3,6 @@
 // Bound:   none: the status that device/gdn.h names; words, others where the status is another.
 // Origin:  one "invalid argument" for all; the words of the refusal before; no words at all.
 #include "invariants/harness/invariant.h"
-#include "invariants/harness/refusal.h"
 
 namespace gdn {
 namespace {

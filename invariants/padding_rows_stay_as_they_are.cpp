@@ -21,7 +21,8 @@ Verdict with(D::Padding padding, int64_t index, const Case& given, const Lab& la
   const std::vector<int64_t> lengths = {2, 1, 1, 2};
   Case padded = batch_case(given, slots, 6);
   padded.dialect.padding = padding;
-  padded.calls = {batch_call(lengths, {2, index, 5, index})};
+  // A slot that is named twice would be refused where it is taken for one that is used.
+  padded.calls = {batch_call(lengths, {2, index, 5, index == 0 ? -1 : index})};
   const RecurrentJudged judged = judge_recurrent(padded, lab);
   if (!judged.verdict.holds()) return judged.verdict;
   const CallObserved& seen = judged.seen.calls[0];

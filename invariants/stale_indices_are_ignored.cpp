@@ -21,6 +21,10 @@ Verdict equal(const std::string& what, const Case& c, const Lab& lab, const Call
               const Call& clean) {
   const Observation got = lab.run(c.with_calls({stale}));
   const Observation want = lab.run(c.with_calls({clean}));
+  const bool refused = !got.calls.empty() && is_refusal(got.calls[0].status);
+  if (want.served().holds() && refused) {
+    return claim(false, what + ": it was refused: " + got.calls[0].text);
+  }
   const Verdict served = both(got.served(), want.served());
   if (!served.holds()) return served;
   return both(served, same_bits(what, got.calls[0], want.calls[0]));

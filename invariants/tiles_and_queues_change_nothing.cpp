@@ -33,15 +33,17 @@ Verdict check(const Case& c, const Lab& lab) {
     return not_applicable("it does not compute in tiles");
   }
   const Observation own = lab.run(c);
+  const auto is_beyond_it = [](const Observation& seen) {
+    return std::any_of(seen.calls.begin(), seen.calls.end(), is_unserved);
+  };
+  if (is_beyond_it(own)) return not_applicable("the operator does not serve it");
   Verdict verdict = own.conduct;
   for (const char* name : others) {
     if (!verdict.holds()) return verdict;
     const Lab* const other = lab.beside(name, &why);
     if (!other) return not_applicable(why);
     const Observation seen = other->run(c);
-    if (std::any_of(seen.calls.begin(), seen.calls.end(), is_unserved)) {
-      return not_applicable("the operator does not serve it");
-    }
+    if (is_beyond_it(seen)) return not_applicable("the operator does not serve it");
     // Wrong calls are refused by each.
     verdict = both(std::move(verdict), seen.conduct, same_bits(own, seen));
   }

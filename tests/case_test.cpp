@@ -60,7 +60,7 @@ TEST(CaseText, WhatWasPrintedReadsBackAndPrintsTheSame) {
   EXPECT_EQ(print(parsed(canonical)), canonical);
   EXPECT_THAT(canonical, HasSubstr("call run tokens=3 read=QKV,S\n"));
   EXPECT_THAT(canonical, HasSubstr("recipe pattern=one_hot horizon_tokens=100\n"));
-  EXPECT_THAT(canonical, HasSubstr("pool slots=4 offset=2 gap=3\n"));
+  EXPECT_THAT(canonical, HasSubstr("pool slots=4 offset=2 gap=3 states=1\n"));
   EXPECT_THAT(canonical, HasSubstr("call load_layer_f32 omit=qkv,z\n"));
   EXPECT_THAT(canonical, HasSubstr("numbers h 3f800000 7fc00001\n"));
 }

@@ -119,8 +119,8 @@ Rows float_chunk(std::vector<float>& S, std::span<const FloatToken> tokens,
 }
 
 // One multi-token call and then a single token, from a state that is not zero.
-void attack(const Regime& regime, const FloatStyle& style, size_t count, size_t chunk, Rng& rng,
-            Worst& worst) {
+void attack(const FloatRegime& regime, const FloatStyle& style, size_t count, size_t chunk,
+            Rng& rng, Worst& worst) {
   const std::string what = style.name() + ", " + text_of(regime) + ", " + std::to_string(count) +
                            " tokens by " + std::to_string(chunk);
   std::vector<float> S = draw_state(rng, regime);
@@ -157,7 +157,7 @@ TEST(ChunkedBound, HoldsForEveryLengthOfACall) {
   for (const size_t count : {1, 5, 63, 64, 65, 70, 128, 129}) {
     for (const float g : {-20.0F, -1.0F, -0.01F, -1e-6F}) {
       for (const bool equal_keys : {false, true}) {
-        Regime regime{.kd = 16, .g = g, .equal_keys = equal_keys};
+        FloatRegime regime{.kd = 16, .g = g, .equal_keys = equal_keys};
         attack(regime, styles[turn++ % styles.size()], count, 64, rng, worst);
       }
     }
@@ -174,7 +174,7 @@ TEST(ChunkedBound, HoldsForEveryOrderHorizonAndScale) {
     for (const float g : {-1000.0F, -95.0F, -10.0F, -1.0F, -0.1F, -1e-3F, -1e-6F, 0.0F}) {
       for (const float beta : {0.0F, 0.5F, 0.99F, 2.0F}) {
         for (const float scale : {1.0F, 0x1p-60F, 0x1p-130F}) {
-          Regime regime{.kd = kd, .g = g, .beta_centre = beta, .beta_spread = 0.01F};
+          FloatRegime regime{.kd = kd, .g = g, .beta_centre = beta, .beta_spread = 0.01F};
           regime.scale = scale;
           regime.equal_keys = turn % 2 == 0;
           attack(regime, styles[turn++ % styles.size()], 20, 16, rng, worst);
@@ -200,7 +200,7 @@ TEST(ChunkedBound, HoldsForInputsThatAreKnownToWithinABound) {
   for (const float g : {-10.0F, -0.5F, -0.01F, -1e-5F}) {
     for (const double relative : {0x1p-22, 0x1p-14}) {
       for (const bool equal_keys : {false, true}) {
-        Regime regime{.kd = 8, .g = g, .equal_keys = equal_keys};
+        FloatRegime regime{.kd = 8, .g = g, .equal_keys = equal_keys};
         std::vector<FloatToken> tokens = draw_tokens(rng, regime, 70);
         std::vector<TokenInputs> inputs;
         for (FloatToken& token : tokens) inputs.push_back(blur(rng, token, relative));
@@ -245,7 +245,7 @@ TEST(ChunkedBound, JudgingChunksAsATokenLoopAlarmsFalselyAfterOneShutGate) {
   Rng rng(59);
   double as_loop = 0, as_chunk = 0;
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const Regime regime{.kd = 16, .g = -0.01F};
+    const FloatRegime regime{.kd = 16, .g = -0.01F};
     std::vector<FloatToken> tokens = draw_tokens(rng, regime, 64);
     tokens[0].g = -1000;
     for (FloatToken& token : tokens) token.g *= 1 + 0.1F * rng.signed_unit();
@@ -272,7 +272,7 @@ TEST(ChunkedBound, JudgingChunksAsATokenLoopAlarmsFalselyAfterOneShutGate) {
 // Equal keys with beta near 1: |(I - |L|)^-1| reaches 10^18, |T| stays below 1.
 TEST(ChunkedBound, StaysUsefulForEqualKeys) {
   Rng rng(61);
-  Regime regime{.kd = 16, .g = 0, .beta_centre = 0.99F, .beta_spread = 0, .equal_keys = true};
+  FloatRegime regime{.kd = 16, .g = 0, .beta_centre = 0.99F, .beta_spread = 0, .equal_keys = true};
   RunningRecurrence running(one_head(regime.kd, regime.vd), {}, chunked_contract(64));
   const std::vector<Bounded> want = running.call(inputs_of(draw_tokens(rng, regime, 64)));
   double largest = 0, bound = 0;
@@ -289,7 +289,7 @@ TEST(ChunkedBound, StaysUsefulForEqualKeys) {
 
 TEST(ChunkedBound, ANanIsSeenFromItsTokenOnAndAGateOfMinusInfinityIsUndecided) {
   Rng rng(67);
-  const Regime regime{.kd = 4, .vd = 2, .g = -0.1F};
+  const FloatRegime regime{.kd = 4, .vd = 2, .g = -0.1F};
   std::vector<FloatToken> tokens = draw_tokens(rng, regime, 6);
   tokens[3].v[1] = std::nanf("");
   RunningRecurrence running(one_head(4, 2), {}, chunked_contract(64));

@@ -153,7 +153,7 @@ inline std::vector<float> float_token(std::vector<float>& S, const FloatToken& t
 }
 
 // What random tokens are like.
-struct Regime {
+struct FloatRegime {
   size_t kd = 8, vd = 2;
   float g = -1;           // every token's log decay
   float beta_centre = 1;  // beta lies within beta_spread of it, and not below 0
@@ -178,7 +178,7 @@ inline std::vector<float> with_norm(std::vector<float> x, float norm) {
   return x;
 }
 
-inline std::vector<FloatToken> draw_tokens(Rng& rng, const Regime& regime, size_t count) {
+inline std::vector<FloatToken> draw_tokens(Rng& rng, const FloatRegime& regime, size_t count) {
   std::vector<FloatToken> tokens;
   const std::vector<float> key = with_norm(draw_vector(rng, regime.kd), regime.key_norm);
   for (size_t t = 0; t < count; ++t) {
@@ -198,13 +198,13 @@ inline std::vector<FloatToken> draw_tokens(Rng& rng, const Regime& regime, size_
   return tokens;
 }
 
-inline std::string text_of(const Regime& regime) {
+inline std::string text_of(const FloatRegime& regime) {
   return "kd " + std::to_string(regime.kd) + " g " + std::to_string(regime.g) + " beta " +
          std::to_string(regime.beta_centre) + (regime.equal_keys ? " equal keys" : "") + " scale " +
          std::to_string(std::log2(regime.scale));
 }
 
-inline std::vector<float> draw_state(Rng& rng, const Regime& regime) {
+inline std::vector<float> draw_state(Rng& rng, const FloatRegime& regime) {
   std::vector<float> S = draw_vector(rng, regime.kd * regime.vd);
   for (float& s : S) s *= regime.scale;
   return S;

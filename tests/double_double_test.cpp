@@ -48,7 +48,7 @@ TEST(DoubleDouble, ProductOfTwoDoublesIsExact) {
 
 TEST(DoubleDouble, RunningStateIsTheExactOneToTheLastBitOfADouble) {
   Rng rng(79);
-  const Regime regime{.kd = 16, .vd = 3, .g = -1e-3F, .beta_centre = 0.9F};
+  const FloatRegime regime{.kd = 16, .vd = 3, .g = -1e-3F, .beta_centre = 0.9F};
   RunningRecurrence running(one_head(regime.kd, regime.vd), {}, any_f32_contract());
   std::vector<exact::Token<Real100>> tokens;
   for (const FloatToken& token : draw_tokens(rng, regime, 300)) {

@@ -35,13 +35,13 @@ Contract contract_of(const FloatStyle& style, bool order_declared) {
 
 // Horizons 1 to 10^6 and gates that underflow, beta near 0, 1 and 2, scales to 2^-60 and to where
 // products underflow.
-std::vector<Regime> regimes() {
-  std::vector<Regime> all;
+std::vector<FloatRegime> regimes() {
+  std::vector<FloatRegime> all;
   for (const size_t kd : {1, 2, 7, 32, 128}) {
     for (const float g : {-1e-6F, -1e-3F, -1.0F, -30.0F, -95.0F, -1000.0F}) {
       for (const float beta : {0.0F, 1.0F, 2.0F}) {
         for (const float scale : {1.0F, 0x1p-60F, 0x1p-130F}) {
-          Regime regime{.kd = kd, .g = g, .beta_centre = beta, .scale = scale};
+          FloatRegime regime{.kd = kd, .g = g, .beta_centre = beta, .scale = scale};
           regime.equal_keys = all.size() % 2 == 0;
           regime.key_norm = all.size() % 3 == 0 ? 0.5F : 1;
           regime.per_channel = all.size() % 4 == 0;
@@ -56,7 +56,7 @@ std::vector<Regime> regimes() {
 void attack_one_token(bool order_declared, bool flushes, const char* name) {
   Rng rng(3);
   Worst state, output;
-  for (const Regime& regime : regimes()) {
+  for (const FloatRegime& regime : regimes()) {
     const Shape shape = one_head(regime.kd, regime.vd);
     for (FloatStyle style : float_styles()) {
       style.flushes = flushes;
@@ -87,7 +87,7 @@ TEST(LocalBound, HoldsForEnginesThatFlushSubnormals) {
 TEST(LocalBound, HoldsForInputsThatAreKnownToWithinABound) {
   Rng rng(5);
   Worst state, output;
-  for (const Regime& regime : regimes()) {
+  for (const FloatRegime& regime : regimes()) {
     const Shape shape = one_head(regime.kd, regime.vd);
     for (const double relative : {0x1p-22, 0x1p-10, 0.25}) {
       const std::vector<float> before = draw_state(rng, regime);
@@ -105,8 +105,8 @@ TEST(LocalBound, HoldsForInputsThatAreKnownToWithinABound) {
   output.print("local_inputs_output");
 }
 
-void attack_sequence(const Regime& regime, const FloatStyle& style, size_t count, bool declared,
-                     double blur_by, Rng& rng, Worst& worst) {
+void attack_sequence(const FloatRegime& regime, const FloatStyle& style, size_t count,
+                     bool declared, double blur_by, Rng& rng, Worst& worst) {
   const std::string what =
       style.name() + ", " + text_of(regime) + ", " + std::to_string(count) + " tokens";
   std::vector<float> S = draw_state(rng, regime);
@@ -124,7 +124,7 @@ TEST(RunningBound, HoldsForEveryOrderOverShortRuns) {
   Worst any, declared;
   const std::vector<FloatStyle> styles = float_styles();
   size_t turn = 0;
-  for (const Regime& regime : regimes()) {
+  for (const FloatRegime& regime : regimes()) {
     for (int i = 0; i < 3; ++i) {
       const FloatStyle& style = styles[turn++ % styles.size()];
       attack_sequence(regime, style, 12, false, 0, rng, any);
@@ -138,7 +138,7 @@ TEST(RunningBound, HoldsForEveryOrderOverShortRuns) {
 TEST(RunningBound, HoldsForInputsThatAreKnownToWithinABound) {
   Rng rng(19);
   Worst worst;
-  for (const Regime& regime : regimes()) {
+  for (const FloatRegime& regime : regimes()) {
     for (const double relative : {0x1p-22, 0x1p-12}) {
       attack_sequence(regime, {}, 12, false, relative, rng, worst);
     }
@@ -152,7 +152,7 @@ TEST(RunningBound, HoldsOverLongRunsOfSlowDecay) {
   for (const float g : {-1.0F, -1e-2F, -1e-4F, -1e-6F}) {
     for (const int edge : {-1, 1}) {
       for (const bool equal_keys : {false, true}) {
-        Regime regime{.kd = 16, .g = g, .beta_centre = 0.95F, .beta_spread = 0.05F};
+        FloatRegime regime{.kd = 16, .g = g, .beta_centre = 0.95F, .beta_spread = 0.05F};
         regime.equal_keys = equal_keys;
         FloatStyle style;
         style.exp_edge = edge;
@@ -166,7 +166,7 @@ TEST(RunningBound, HoldsOverLongRunsOfSlowDecay) {
 TEST(RunningBound, HoldsForEnginesThatFlushSubnormals) {
   Rng rng(37);
   Worst worst;
-  for (const Regime& regime : regimes()) {
+  for (const FloatRegime& regime : regimes()) {
     if (regime.scale == 1) continue;
     for (const int edge : {-1, 1}) {
       FloatStyle style;
@@ -209,7 +209,7 @@ TEST(LocalBound, IsNearlyAttainedByFourRoundings) {
   dialect.gate_input = Dialect::GateInput::linear_alpha;
   const FloatStyle style{.linear_gate = true};
   for (int call = 0; call < 20; ++call) {
-    const Regime regime{.kd = 1, .vd = 10000, .g = 1, .beta_spread = 0.05F};
+    const FloatRegime regime{.kd = 1, .vd = 10000, .g = 1, .beta_spread = 0.05F};
     FloatToken token = draw_tokens(rng, regime, 1)[0];
     token.k[0] = 1 + 0.05F * rng.signed_unit();
     std::vector<float> before(regime.vd);
@@ -238,7 +238,7 @@ double exact_step(double S, const FloatToken& token) {
 // Of many tokens that leave S a little above 1, where float32's spacing is widest for its size, the
 // one whose roundings add most to the error so far.
 FloatToken worst_token(Rng& rng, float S, double exact, const FloatStyle& style) {
-  const Regime regime{.kd = 1, .vd = 1, .beta_centre = 0.03F, .beta_spread = 0.03F};
+  const FloatRegime regime{.kd = 1, .vd = 1, .beta_centre = 0.03F, .beta_spread = 0.03F};
   FloatToken worst;
   double worst_error = -infinity;
   for (FloatToken& token : draw_tokens(rng, regime, 300)) {
@@ -286,7 +286,7 @@ TEST(RunningBound, StateStoredInBf16IsRoundedOnceACall) {
   dialect.state_storage = Format::bf16;
   Worst worst;
   for (const size_t tokens_a_call : {1, 4}) {
-    const Regime regime{.kd = 16, .g = -0.1F};
+    const FloatRegime regime{.kd = 16, .g = -0.1F};
     std::vector<float> S(regime.kd * regime.vd);
     RunningRecurrence running(one_head(regime.kd, regime.vd), dialect, contract_of({}, false));
     for (int call = 0; call < 20; ++call) {
@@ -304,7 +304,7 @@ TEST(RunningBound, StateStoredInBf16IsRoundedOnceACall) {
 
 TEST(RunningBound, AWrongTokenIsSeen) {
   Rng rng(31);
-  const Regime regime{.kd = 32, .g = -0.01F};
+  const FloatRegime regime{.kd = 32, .g = -0.01F};
   std::vector<float> S(regime.kd * regime.vd);
   RunningRecurrence running(one_head(regime.kd, regime.vd), {}, any_f32_contract());
   Verdict last;

@@ -89,6 +89,7 @@ class Lab {
   explicit Lab(EngineSource engine);
 
   const std::string& engine() const { return engine_.name; }
+  const EngineSource& source() const { return engine_; }
   const Description& description() const { return engine_.description; }
   const Contract& contract() const { return engine_.description.contract; }
 

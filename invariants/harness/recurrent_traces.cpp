@@ -38,8 +38,10 @@ RecurrentRun Lab::run_recurrent(const RecurrentInputs& inputs) const {
   if (!engine) return run;
   RecurrentSession session(*engine, inputs, PoolLayout{});
   const auto refused = [&](const char* what, gdn_status status) {
+    // What is looked at after a refusal wipes the engine's own words out.
+    const std::string& kept = session.refusal();
     return stop(status, std::string(what) + ": " + std::string(name_of(status)) + ": " +
-                            engine->last_error());
+                            (kept.empty() ? engine->last_error() : kept));
   };
   gdn_status status = session.start();
   if (status != GDN_OK) return refused("setting up recurrent", status);

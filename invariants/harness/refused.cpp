@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "invariants/harness/refusal.h"
 #include "reference/formats.h"
 
 namespace gdn {

@@ -251,6 +251,7 @@ static gdn_status check_views(engine* e, const gdn_recurrent_args* a) {
   const int64_t T = a->num_tokens, N = a->num_sequences, kd = a->head_k_dim, vd = a->head_v_dim;
   const int64_t of_k[] = {T, a->num_k_heads, kd}, of_v[] = {T, a->num_v_heads, vd};
   const int64_t of_gk[] = {T, a->num_v_heads, kd}, of_N[] = {N};
+  const int64_t of_slots[] = {a->state_writes == GDN_WRITE_EVERY_TOKEN ? T : N};
   const int64_t of_state[] = {a->num_slots, a->num_v_heads, a->state_is_vk ? vd : kd,
                               a->state_is_vk ? kd : vd};
   const struct {
@@ -268,7 +269,7 @@ static gdn_status check_views(engine* e, const gdn_recurrent_args* a) {
                {"g", &a->g, float32, 0, 2, of_v},
                {"gk", &a->gk, float32, 0, 3, of_gk},
                {"sequences", &a->sequences, indices, 0, 1, of_N},
-               {"slots", &a->slots, indices, 0, 1, of_N},
+               {"slots", &a->slots, indices, 0, 1, of_slots},
                {"accepted", &a->accepted, indices, 0, 1, of_N},
                {"from_zero", &a->from_zero, indices, 0, 1, of_N}};
   for (size_t i = 0; i < sizeof views / sizeof *views; ++i) {
