@@ -40,6 +40,8 @@ int rank_of(const CorpusFile& seed, Operator op) {
   if (operator_of(subject) == op && subject != Subject::recurrent) return 0;
   if (op == Operator::dequant && subject == Subject::in_proj) return 1;
   if (subject == Subject::layer) return 2;
+  // Forms explain one sequence in one slot: of a batch triage says which call is wrong.
+  if (subject == Subject::recurrent && !seed.content.calls.empty()) return 4;
   return operator_of(subject) == op ? 3 : 4;
 }
 
