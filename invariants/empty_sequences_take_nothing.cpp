@@ -38,11 +38,8 @@ Verdict coded(Coding coding, const Case& given, const Lab& lab) {
 Verdict check(const Case& c, const Lab& lab) {
   Verdict all;
   for (const Coding coding : {Coding::cumulative, Coding::lengths, Coding::start_and_lengths}) {
-    Verdict one = coded(coding, c, lab);
     // An engine may serve one coding alone.
-    if (one.outcome == Outcome::not_applicable) continue;
-    all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                 : both(std::move(all), std::move(one));
+    all = both_served(std::move(all), coded(coding, c, lab));
   }
   return all;
 }

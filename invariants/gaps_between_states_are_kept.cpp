@@ -43,10 +43,7 @@ Verdict check(const Case& c, const Lab& lab) {
   Verdict all;
   for (const D::StateLayout layout : {D::StateLayout::kv, D::StateLayout::vk}) {
     for (const auto writes : {D::StateWrites::final_only, D::StateWrites::every_token}) {
-      Verdict one = in_layout(layout, writes, c, lab);
-      if (one.outcome == Outcome::not_applicable) continue;
-      all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                   : both(std::move(all), std::move(one));
+      all = both_served(std::move(all), in_layout(layout, writes, c, lab));
     }
   }
   return all;

@@ -60,11 +60,8 @@ Verdict check(const Case& c, const Lab& lab) {
   for (const Format format : {Format::bf16, Format::f16}) {
     for (const std::vector<int64_t>& pieces :
          {std::vector<int64_t>{tokens}, std::vector<int64_t>{2, 1, 2}}) {
-      Verdict one = in_pieces(pieces, format, c, lab);
       // An engine may store in one format alone.
-      if (one.outcome == Outcome::not_applicable) continue;
-      all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                   : both(std::move(all), std::move(one));
+      all = both_served(std::move(all), in_pieces(pieces, format, c, lab));
     }
   }
   return all;

@@ -64,11 +64,8 @@ Verdict check(const Case& c, const Lab& lab) {
       {D::Padding::slot_zero_is_null, 0}};
   Verdict all;
   for (const auto& [padding, index] : ways) {
-    Verdict one = with(padding, index, c, lab);
     // An engine may serve one way of padding alone.
-    if (one.outcome == Outcome::not_applicable) continue;
-    all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                 : both(std::move(all), std::move(one));
+    all = both_served(std::move(all), with(padding, index, c, lab));
   }
   return all;
 }

@@ -89,10 +89,7 @@ Verdict check(const Case& c, const Lab& lab) {
   Verdict all = of_drafts(c, lab);
   using Coding = Dialect::SequenceCoding;
   for (const Coding coding : {Coding::cumulative, Coding::lengths, Coding::start_and_lengths}) {
-    Verdict one = of_sequences(c, lab, coding);
-    if (one.outcome == Outcome::not_applicable) continue;
-    all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                 : both(std::move(all), std::move(one));
+    all = both_served(std::move(all), of_sequences(c, lab, coding));
   }
   return all;
 }

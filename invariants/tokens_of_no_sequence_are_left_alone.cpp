@@ -44,10 +44,7 @@ Verdict check(const Case& c, const Lab& lab) {
                                                  {Coding::start_and_lengths, 2}};
   Verdict all;
   for (const auto& [coding, start] : ways) {
-    Verdict one = coded(coding, start, c, lab);
-    if (one.outcome == Outcome::not_applicable) continue;
-    all = all.outcome == Outcome::not_applicable ? std::move(one)
-                                                 : both(std::move(all), std::move(one));
+    all = both_served(std::move(all), coded(coding, start, c, lab));
   }
   return all;
 }

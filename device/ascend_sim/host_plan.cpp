@@ -5,13 +5,17 @@
 #include <cinttypes>
 #include <cstring>
 
-#include "device/ascend_sim/host_checks.h"
+#include "device/host/recurrent_checks.h"
 #include "device/host/status.h"
 
 namespace gdn::ascend {
 namespace {
 
 using host::refuse;
+
+struct IndexArrays {
+  Seen sequences, slots, accepted, from_zero;
+};
 
 int64_t number_at(const Seen& array, int64_t i) {
   int32_t value = 0;
@@ -103,14 +107,23 @@ struct Follower {
 }  // namespace
 
 HostPlan checked_plan(const gdn_recurrent_args* args, const FindBuffer& find) {
-  if (args == nullptr) refuse(GDN_INVALID_ARGUMENT, "args is null");
-  if (args->struct_size != sizeof *args) {
-    refuse(GDN_INVALID_ARGUMENT, "args.struct_size is %u, expected %zu", args->struct_size,
-           sizeof *args);
-  }
+  const gdn_recurrent_args& a =
+      host::checked(args, [&find](gdn_buffer name) { return find(name).bytes; });
+  const auto seen = [&find](const gdn_view& view) -> Seen {
+    return view.buffer == 0 ? Seen{} : Seen{view, find(view.buffer).data};
+  };
   HostPlan plan;
-  const IndexArrays arrays = check_arguments(*args, find, &plan);
-  Follower follower = {*args, arrays, plan};
+  plan.q = seen(a.q);
+  plan.k = seen(a.k);
+  plan.v = seen(a.v);
+  plan.g = seen(a.g);
+  plan.gk = seen(a.gk);
+  plan.beta = seen(a.beta);
+  plan.o = seen(a.o);
+  plan.state = seen(a.state);
+  const IndexArrays arrays = {seen(a.sequences), seen(a.slots), seen(a.accepted),
+                              seen(a.from_zero)};
+  Follower follower = {a, arrays, plan};
   follower.follow();
   follower.check_that_stores_differ();
   return plan;

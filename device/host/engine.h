@@ -74,7 +74,6 @@ struct LayerRange {
   int64_t end() const { return first + count; }
 };
 
-struct ViewRule;  // what a view of recurrent must be
 struct RecurrentPlan;
 
 class Engine {
@@ -141,12 +140,8 @@ class Engine {
   void replay_tokens(const Graph& graph, LayerRange range, int64_t T, const float* h, float* out);
 
   unsigned char* view_data(const gdn_view& view) const;  // a device address, of a present view
-  void check_view(const ViewRule& rule) const;
   void check_buffer(gdn_buffer buffer, uint64_t offset_bytes, uint64_t bytes,
                     const void* host) const;
-  void check_counts(const gdn_recurrent_args& args) const;
-  void check_choices(const gdn_recurrent_args& args) const;
-  void check_views(const gdn_recurrent_args& args) const;
   void read_indices(const gdn_view& view, int64_t count, std::pmr::vector<int32_t>& to);
   void plan(const gdn_recurrent_args& args, RecurrentPlan& plan);
   struct Gathered;

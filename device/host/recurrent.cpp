@@ -1,6 +1,7 @@
 // The recurrence on its own, from and into buffers. Inputs of any storage format are widened first;
 // then one launch takes all sequences, keeps their states in float32, and rounds what it stores.
 #include "device/host/engine.h"
+#include "device/host/recurrent_checks.h"
 #include "device/host/recurrent_plan.h"
 #include "device/host/views.h"
 
@@ -146,15 +147,10 @@ void Engine::recur(const gdn_recurrent_args& a, const Gathered& s, float o_facto
 }
 
 void Engine::recurrent(const gdn_recurrent_args* args) {
-  if (args == nullptr) refuse(GDN_INVALID_ARGUMENT, "args is null");
-  if (args->struct_size != sizeof *args) {
-    refuse(GDN_INVALID_ARGUMENT, "args.struct_size is %u, expected %zu", args->struct_size,
-           sizeof *args);
-  }
-  const gdn_recurrent_args& a = *args;
-  check_counts(a);
-  check_choices(a);
-  check_views(a);
+  const gdn_recurrent_args& a = checked(args, [this](gdn_buffer name) {
+    const auto found = buffers_.find(name);
+    return found == buffers_.end() ? -1 : found->second.count();
+  });
   RecurrentPlan plan(&host_);
   this->plan(a, plan);
   if (plan.sequences.empty()) return;

@@ -1,13 +1,16 @@
-// Every argument of recurrent but what index arrays hold, checked before anything is touched.
+// Counts, then choices, then views.
+#include "device/host/recurrent_checks.h"
+
 #include <cinttypes>
 #include <cmath>
 
-#include "device/host/engine.h"
-#include "device/host/views.h"
+#include "device/host/sizes.h"
+#include "device/host/status.h"
 
 namespace gdn::host {
+namespace {
 
-void Engine::check_counts(const gdn_recurrent_args& args) const {
+void check_counts(const gdn_recurrent_args& args) {
   const auto at_least = [](const char* name, int64_t value, int64_t least) {
     if (value >= least) return;
     refuse(GDN_INVALID_ARGUMENT, "%s is %" PRId64 ", expected at least %" PRId64, name, value,
@@ -41,7 +44,7 @@ void Engine::check_counts(const gdn_recurrent_args& args) const {
   }
 }
 
-void Engine::check_choices(const gdn_recurrent_args& args) const {
+void check_choices(const gdn_recurrent_args& args) {
   const auto one_of = [](const char* name, int value, int last) {
     if (value >= 0 && value <= last) return;
     refuse(GDN_INVALID_ARGUMENT, "%s is %d, expected 0..%d", name, value, last);
@@ -59,7 +62,7 @@ void Engine::check_choices(const gdn_recurrent_args& args) const {
   }
 }
 
-void Engine::check_views(const gdn_recurrent_args& args) const {
+void check_views(const gdn_recurrent_args& args, const BufferBytes& bytes_of) {
   const int64_t N = args.num_sequences;
   const int64_t T = args.num_tokens;
   const int64_t kh = args.num_k_heads;
@@ -77,6 +80,7 @@ void Engine::check_views(const gdn_recurrent_args& args) const {
   const int64_t indices = args.state_writes == GDN_WRITE_EVERY_TOKEN ? T : N;
   const bool keeps = args.state_writes == GDN_WRITE_LAST;
   using Holds = ViewRule::Holds;
+  const auto check_view = [&](const ViewRule& rule) { check(rule, bytes_of); };
   check_view({"q", args.q, {T, kh, kd, 1}, 3, Holds::numbers, true});
   check_view({"k", args.k, {T, kh, kd, 1}, 3, Holds::numbers, true});
   check_view({"v", args.v, {T, vh, vd, 1}, 3, Holds::numbers, true});
@@ -90,6 +94,20 @@ void Engine::check_views(const gdn_recurrent_args& args) const {
   check_view({"slots", args.slots, {indices, 1, 1, 1}, 1, Holds::int32, false});
   check_view({"accepted", args.accepted, {N, 1, 1, 1}, 1, Holds::int32, false});
   check_view({"from_zero", args.from_zero, {N, 1, 1, 1}, 1, Holds::int32, false});
+}
+
+}  // namespace
+
+const gdn_recurrent_args& checked(const gdn_recurrent_args* args, const BufferBytes& bytes_of) {
+  if (args == nullptr) refuse(GDN_INVALID_ARGUMENT, "args is null");
+  if (args->struct_size != sizeof *args) {
+    refuse(GDN_INVALID_ARGUMENT, "args.struct_size is %u, expected %zu", args->struct_size,
+           sizeof *args);
+  }
+  check_counts(*args);
+  check_choices(*args);
+  check_views(*args, bytes_of);
+  return *args;
 }
 
 }  // namespace gdn::host

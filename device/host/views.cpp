@@ -1,4 +1,4 @@
-// The check of a view: its buffer exists, holds its format, and contains each element it names.
+// Views: their elements' places, without a step that could overflow.
 #include "device/host/views.h"
 
 #include <cinttypes>
@@ -62,14 +62,14 @@ int64_t element_bytes(gdn_format format) {
   return 0;
 }
 
-void Engine::check_view(const ViewRule& rule) const {
+void check(const ViewRule& rule, const BufferBytes& bytes_of) {
   const gdn_view& view = rule.view;
   if (view.buffer == 0) {
     if (rule.is_required) refuse(GDN_INVALID_ARGUMENT, "%s is absent", rule.name);
     return;
   }
-  const auto found = buffers_.find(view.buffer);
-  if (found == buffers_.end()) {
+  const int64_t bytes = bytes_of(view.buffer);
+  if (bytes < 0) {
     refuse(GDN_NOT_FOUND, "%s: no buffer %" PRIu64, rule.name, view.buffer);
   }
   if (!holds(rule.holds, view.format)) {
@@ -82,7 +82,7 @@ void Engine::check_view(const ViewRule& rule) const {
   for (const int64_t extent : rule.extents) {
     if (extent == 0) return;
   }
-  const int64_t size = found->second.count() / element_bytes(view.format);
+  const int64_t size = bytes / element_bytes(view.format);
   if (!lies_within(rule, size)) {
     refuse(GDN_INVALID_ARGUMENT, "%s: the view leaves its buffer of %" PRId64 " elements",
            rule.name, size);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "device/gdn.h"
 
@@ -17,6 +18,13 @@ struct ViewRule {
   Holds holds;
   bool is_required;
 };
+
+// The bytes of a buffer of this name; -1 where there is none.
+using BufferBytes = std::function<int64_t(gdn_buffer)>;
+
+// Throws Failed unless the view's buffer exists, holds its format and contains each element that
+// the view names.
+void check(const ViewRule& rule, const BufferBytes& bytes_of);
 
 // Of one element of a buffer's format; 0 for tiles, which are no elements.
 int64_t element_bytes(gdn_format format);

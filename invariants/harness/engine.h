@@ -17,6 +17,11 @@
 namespace gdn {
 
 std::string_view name_of(gdn_status status);
+// The statuses of device/gdn.h that say what is wrong with a call. Those behind them say that the
+// engine cannot run, is lost or is at fault itself: one that breaks on a call has not refused it.
+constexpr bool is_refusal(gdn_status status) {
+  return status >= GDN_INVALID_ARGUMENT && status <= GDN_NO_TOKEN;
+}
 // What a call that was not served says of its engine: GDN_UNSUPPORTED is how it answers a valid
 // request beyond what it serves, and so not_applicable; all else is engine_error.
 Verdict refusal(gdn_status status, std::string detail);

@@ -2,7 +2,6 @@
 #include "invariants/harness/made_calls.h"
 
 #include "invariants/harness/engine.h"
-#include "invariants/harness/refusal.h"
 
 namespace gdn {
 namespace made {
@@ -107,8 +106,8 @@ Verdict served_but(const Observation& seen, const std::set<size_t>& refusals) {
     const std::string where = "call " + std::to_string(i + 1) + ": ";
     if (refusals.contains(i)) {
       const std::string got = std::string(name_of(call.status));
-      all = both(std::move(all), claim(is_refusal(call.status),
-                                       where + "got " + got + ", a refusal is right"));
+      all = both(std::move(all),
+                 claim(is_refusal(call.status), where + "got " + got + ", a refusal is right"));
     } else if (!call.ok()) {
       all = both(std::move(all), refusal(call.status, where + std::string(name_of(call.status)) +
                                                           ": " + call.text));

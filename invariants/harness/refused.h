@@ -9,7 +9,6 @@
 
 #include "invariants/harness/lab.h"
 #include "invariants/harness/observation.h"
-#include "invariants/harness/refusal.h"
 #include "reference/case.h"
 
 namespace gdn {

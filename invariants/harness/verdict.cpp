@@ -316,4 +316,10 @@ Verdict both(Verdict one, Verdict two) {
   return v;
 }
 
+Verdict both_served(Verdict one, Verdict two) {
+  if (one.outcome == Outcome::not_applicable) return two;
+  if (two.outcome == Outcome::not_applicable) return one;
+  return both(std::move(one), std::move(two));
+}
+
 }  // namespace gdn

@@ -52,6 +52,8 @@ Verdict claim(bool holds, std::string detail);
 
 // The worse of two; counts add up; the detail is that of the worse.
 Verdict both(Verdict one, Verdict two);
+// The same of what an engine serves: where one of them does not apply, the other.
+Verdict both_served(Verdict one, Verdict two);
 template <class... More>
 Verdict both(Verdict one, Verdict two, More... more) {
   return both(both(std::move(one), std::move(two)), std::move(more)...);
