@@ -10,6 +10,7 @@
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
+#include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -344,6 +345,9 @@ int run(int argc, char** argv) {
   const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
+  gdn::NightCommands night;
+  night.panel.program = argv[0];
+  gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
 
   try {
@@ -365,6 +369,7 @@ int run(int argc, char** argv) {
   if (list_command->parsed()) return gdn::run_list(list);
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
+  if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }

@@ -1,7 +1,7 @@
 // `deltaproof panel`: the fixed cases on every engine at hand.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <sstream>
 
 #include "ci/case_files.h"
 #include "ci/escaped.h"
@@ -79,8 +79,7 @@ struct Panel {
       const Lab lab(here.engines[task / cases.size()]);
       channel.begin(0);
       Outcomes outcomes;
-      outcomes.samples =
-          panel_samples(cases[task % cases.size()].content, lab, &outcomes.served);
+      outcomes.samples = panel_samples(cases[task % cases.size()].content, lab, &outcomes.served);
       channel.put(packed(outcomes));
     };
     work.result = [&](size_t task, size_t, std::string_view bytes) {
@@ -90,6 +89,7 @@ struct Panel {
       results[task].served.outcome = Outcome::engine_error;
       results[task].served.detail = how;
     };
+    work.done = [](size_t) {};
     share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
     return results;
   }
@@ -99,8 +99,8 @@ struct Panel {
     for (size_t i = 0; i < outcomes.size(); ++i) {
       const Verdict& served = outcomes[i].served;
       if (served.outcome == Outcome::not_applicable) {
-        night.gaps.push_back({fmt::format("{} on engine {}", cases[i].path, engine),
-                              served.detail});
+        night.gaps.push_back(
+            {fmt::format("{} on engine {}", cases[i].path, engine), served.detail});
       } else if (!served.holds()) {
         night.findings.push_back(fault_of(command.program, engine, cases[i], served.detail));
       }
