@@ -92,6 +92,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
       ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
+  command->add_option("--shard", check.shard, "i/n, as 0/4 to 3/4: judge every n-th case alone");
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
   command->add_option("--out", check.out, "where cases that fail are saved")->capture_default_str();
   command->add_option("--json", check.json, "write every figure to this file");
