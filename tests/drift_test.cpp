@@ -224,6 +224,16 @@ TEST(TensorDrift, AnotherPanelIsAnotherSeries) {
   EXPECT_THAT(drift(view), IsEmpty());
 }
 
+TEST(TensorDrift, WordsSayWhatElseIsAnother) {
+  HistoryView view = view_of(2);
+  view.trends = {trend_of(view.nights, [](size_t night) { return night == 0 ? 0.1 : 0.11; })};
+  EXPECT_THAT(drift(view)[0].change.words, Not(HasSubstr("driver")));
+  view.nights[1].machine.driver = "580";
+  view.trends[0].points[1].commit = view.trends[0].points[0].commit;
+  EXPECT_THAT(drift(view)[0].change.words, HasSubstr("driver '' -> '580'"));
+  EXPECT_THAT(drift(view)[0].change.words, HasSubstr("two nights of the one commit"));
+}
+
 TEST(TensorDrift, WordsAreOneLineWhateverAnEngineIsCalled) {
   HistoryView view = view_of(2);
   view.trends = {trend_of(view.nights, [](size_t night) { return night == 0 ? 0.1 : 0.2; })};

@@ -186,6 +186,9 @@ TEST_F(HistoryFile, TheViewIsOfTheLatestNightsInTime) {
   EXPECT_TRUE(latest.changes[0].alarm);
   EXPECT_EQ(latest.changes[0].since_commit, commit_of(4));
   EXPECT_EQ(latest.changes[0].good_commit, commit_of(3));
+  // What moved does not depend on how many nights someone looks at.
+  EXPECT_THAT(view(1).nights, SizeIs(1));
+  EXPECT_THAT(view(1).changes, SizeIs(1));
 }
 
 TEST_F(HistoryFile, AFindingIsNewThenKnownThenFixedThenBack) {
