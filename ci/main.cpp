@@ -11,6 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/history_options.h"
+#include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -346,6 +347,9 @@ int run(int argc, char** argv) {
   const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
+  gdn::NightCommands night;
+  night.panel.program = argv[0];
+  gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
   gdn::HistoryCommand history;
   const CLI::App* const history_command = gdn::add_history(app, history);
@@ -369,6 +373,7 @@ int run(int argc, char** argv) {
   if (list_command->parsed()) return gdn::run_list(list);
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
+  if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
