@@ -198,15 +198,15 @@ std::vector<NightStage> stages(bool gpu, bool fails) {
   return all;
 }
 
-struct Judged {
+struct JudgedOnce {
   std::vector<NightTensor> tensors;
   std::vector<NightInvariant> invariants;
   std::vector<NightMutant> mutants;
   NightFinding finding;
 };
 
-Judged judge_once(const std::string& root) {
-  Judged judged;
+JudgedOnce judge_once(const std::string& root) {
+  JudgedOnce judged;
   for (const char* engine : {"twin", "simt"}) {
     for (NightTensor& tensor : tensors_of_engine(root, engine)) judged.tensors.push_back(tensor);
     for (NightInvariant& row : invariants_of_engine(engine, 24)) judged.invariants.push_back(row);
@@ -233,7 +233,7 @@ void add_cuda(Night& night) {
   night.machine.driver = "580.82.07";
 }
 
-Night night_of(const Judged& judged, size_t i, const PlantedRegressions& planted) {
+Night night_of(const JudgedOnce& judged, size_t i, const PlantedRegressions& planted) {
   const bool gpu = i != planted.without_gpu;
   const bool fails = i >= planted.finding_from && i < planted.finding_until;
   Night night;
@@ -273,7 +273,7 @@ Night night_of(const Judged& judged, size_t i, const PlantedRegressions& planted
 }  // namespace
 
 std::vector<Night> simulated_nights(const std::string& root, const PlantedRegressions& planted) {
-  const Judged judged = judge_once(root);
+  const JudgedOnce judged = judge_once(root);
   std::vector<Night> nights;
   for (size_t i = 0; i < planted.nights; ++i) nights.push_back(night_of(judged, i, planted));
   return nights;
