@@ -233,6 +233,11 @@ void add_cuda(Night& night) {
   night.machine.driver = "580.82.07";
 }
 
+std::string digits_alone(std::string date) {
+  std::erase(date, '-');
+  return date;
+}
+
 Night night_of(const JudgedOnce& judged, size_t i, const PlantedRegressions& planted) {
   const bool gpu = i != planted.without_gpu;
   const bool fails = i >= planted.finding_from && i < planted.finding_until;
@@ -240,7 +245,8 @@ Night night_of(const JudgedOnce& judged, size_t i, const PlantedRegressions& pla
   night.commit = simulated_commit(i);
   night.subject = subjects[i % std::size(subjects)];
   night.began = simulated_date(i) + "T02:00:00Z";
-  night.id = night.began + "-" + night.commit;
+  night.id =
+      fmt::format("{}T020000Z-{}", digits_alone(simulated_date(i)), night.commit.substr(0, 12));
   night.command = "./ci/nightly --minutes 60";
   night.seed = night.commit;
   night.machine = {"Intel Xeon Platinum 8468", "Debian GNU/Linux 12", "g++ 12.2.0", 16, "", ""};

@@ -12,7 +12,8 @@ namespace gdn {
 // Indices of nights, from 0.
 struct PlantedRegressions {
   size_t nights = 16;
-  // Errors of this tensor on simt double from this night on; they stay within the bound.
+  // Errors of this tensor double on simt, and on cuda with it, from this night on; they stay within
+  // the bound.
   std::string op = "gated_norm", tensor = "ONORM";
   size_t step_at = 10;
   // A mutant of the twin is what the twin is in these nights: its finding is there from the first

@@ -9,6 +9,9 @@
 
 namespace gdn {
 
+// Of the JSON. A change that a reader could trip over raises it.
+inline constexpr int night_report_version = 1;
+
 struct NightReport {
   Night night;       // every record of the latest night
   HistoryView view;  // that ends with it

@@ -18,10 +18,10 @@ std::string_view kind_of(std::string_view state) {
 }
 
 std::string seen_text(const std::string& began, const std::string& commit) {
-  return fmt::format("{} at {}", date_of(began), short_commit(commit));
+  return fmt::format("{} at {}", date_of(began), commit_name(commit));
 }
 
-std::string finding_html(const KnownFinding& finding, size_t number) {
+std::string finding_html(const HistoryView& view, const KnownFinding& finding, size_t number) {
   const NightFinding& latest = finding.latest;
   std::string html = fmt::format(
       "<article class=\"finding\" aria-labelledby=\"finding-{0}\">\n<h3 id=\"finding-{0}\">"
@@ -31,16 +31,20 @@ std::string finding_html(const KnownFinding& finding, size_t number) {
   html += term_html("detail", latest.detail);
   html += term_html("first seen", seen_text(finding.first_began, finding.first_commit));
   if (!finding.last_good_commit.empty()) {
-    html += term_html("not there at", short_commit(finding.last_good_commit));
+    html += term_html("not there at", commit_name(finding.last_good_commit));
   }
   html += term_html("last seen", seen_text(finding.last_began, finding.last_commit));
+  if (const Night* gone = gone_since(view, finding)) {
+    html += term_html("gone since", seen_text(gone->began, gone->commit));
+  }
   html +=
       term_html("in", fmt::format("{}, {} in the last of them", counted(finding.nights, "night"),
                                   counted(latest.seen, "time")));
   html += term_html("fingerprint", finding.fingerprint);
   html += "</dl>\n";
   if (!latest.replay.empty()) {
-    html += copied_html(fmt::format("finding-{}-replay", number), visible(latest.replay), "replay command");
+    html += copied_html(fmt::format("finding-{}-replay", number), visible(latest.replay),
+                        "replay command");
   }
   if (!latest.case_text.empty()) {
     html += details_html("The smallest case", copied_html(fmt::format("finding-{}-case", number),
@@ -60,7 +64,7 @@ HtmlSection findings_section(const NightReport& report) {
   size_t number = 0;
   for (const char* state : {"new", "known", "fixed"}) {
     for (const KnownFinding* finding : findings_in(report, state)) {
-      html += finding_html(*finding, ++number);
+      html += finding_html(report.view, *finding, ++number);
     }
   }
   if (html.empty()) html = paragraph_html("None, in this night or in those that are remembered.");
@@ -91,8 +95,8 @@ HtmlSection changes_section(const NightReport& report) {
          number_cell(ratio_text(change.before) + unit),
          number_cell(ratio_text(change.after) + unit),
          factor_cell(change.before, change.after),
-         {short_commit(change.since_commit), "code"},
-         {short_commit(change.good_commit), "code"},
+         {commit_name(change.since_commit), "code"},
+         {commit_name(change.good_commit), "code"},
          {change.words}});
   }
   return {"moved", title, html_of(table)};

@@ -182,6 +182,16 @@ ordered_json engine_trend(const NightReport& report, const Trend& trend, HtmlTab
   return {{"engine", visible(trend.engine)}, {"p50", p50}, {"p99", p99}, {"worst", worst}};
 }
 
+std::string exact_words(const std::vector<const NightTensor*>& tensors) {
+  std::string words = "Exact in this night: error/bound is 0 in each sample of";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    words += fmt::format("{} {} ({})", i == 0 ? "" : ",", tensors[i]->engine, tensors[i]->samples);
+  }
+  return words + ".";
+}
+
+bool is_exact(const NightTensor* tensor) { return tensor->worst == 0; }
+
 std::string trend_html(const NightReport& report, const std::string& id, const TensorName& name,
                        ordered_json& figures) {
   HtmlTable table{
@@ -189,7 +199,7 @@ std::string trend_html(const NightReport& report, const std::string& id, const T
   ordered_json nights = ordered_json::array(), engines = ordered_json::array(), steps = engines;
   for (const Night& night : report.view.nights) {
     nights.push_back(visible(date_of(night.began)));
-    table.rows.push_back({{date_of(night.began)}, {short_commit(night.commit), "code"}});
+    table.rows.push_back({{date_of(night.began)}, {commit_name(night.commit), "code"}});
   }
   std::string words = fmt::format("error/bound of {} {} over {}. ", name.op, name.tensor,
                                   counted(report.view.nights.size(), "night"));
@@ -210,7 +220,9 @@ std::string trend_html(const NightReport& report, const std::string& id, const T
   const std::string numbers = details_html("Figures by night", html_of(table));
   if (!anything) return paragraph_html("Exact in every night: error/bound is 0.") + numbers;
   figures[id] = {{"kind", "trend"}, {"nights", nights}, {"engines", engines}, {"steps", steps}};
-  return chart_html(id, "error/bound over the nights: p50, p99 and worst", words) + numbers;
+  return chart_html(id, "error/bound over the nights: worst (solid), p99 (dashed), p50 (dotted)",
+                    words) +
+         numbers;
 }
 
 std::string tensor_html(const NightReport& report, const TensorName& name, ordered_json& figures) {
@@ -228,7 +240,9 @@ std::string tensor_html(const NightReport& report, const TensorName& name, order
     }
   }
   html += "<div class=\"pair\"><div>\n";
+  const bool exact = std::all_of(tensors.begin(), tensors.end(), is_exact);
   html += tensors.empty() ? paragraph_html("Not judged in this night.")
+          : exact         ? paragraph_html(exact_words(tensors))
                           : histogram_html(place + "-histogram", name, tensors, figures);
   html += "</div><div>\n" + trend_html(report, place + "-trend", name, figures);
   return html + "</div></div>\n";

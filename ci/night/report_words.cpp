@@ -14,6 +14,8 @@ namespace {
 
 // What to do says no more than this of each kind: the page has the rest.
 constexpr size_t shown_max = 3;
+// Enough to name a commit in a tree of any size.
+constexpr size_t commit_digits = 12;
 
 template <class T>
 void add_once(std::vector<T>& all, const T& one) {
@@ -83,7 +85,7 @@ std::string findings_clause(const NightReport& report) {
   std::vector<std::string> parts;
   if (fresh > 0) parts.push_back(fmt::format("{} new", counted(fresh, "finding")));
   if (known > 0) parts.push_back(fmt::format("{} known before", counted(known, "finding")));
-  if (fixed > 0) parts.push_back(fmt::format("{} no more there", counted(fixed, "finding")));
+  if (fixed > 0) parts.push_back(fmt::format("{} gone", counted(fixed, "finding")));
   return parts.empty() ? "no finding" : joined(parts);
 }
 
@@ -131,7 +133,9 @@ std::string opening_of(NightOutcome outcome, const Night& night) {
 // Which commits lie between the last night without it and the first with it.
 std::string log_between(const std::string& good, const std::string& bad) {
   if (good.empty() || bad.empty()) return "";
-  const auto commit = [](const std::string& full) { return full.substr(0, full.find("-dirty")); };
+  const auto commit = [](const std::string& full) {
+    return full.substr(0, full.find("-dirty")).substr(0, commit_digits);
+  };
   return fmt::format("git log --oneline {}",
                      shell_word(fmt::format("{}..{}", commit(good), commit(bad))));
 }
@@ -271,29 +275,35 @@ std::vector<const NightStage*> stages_not_run(const Night& night) {
 }
 
 std::string title_of(const NightFinding& finding) {
-  const std::string op = finding.op.empty() ? "" : fmt::format(", {}", finding.op);
-  const std::string cause =
-      finding.diagnosis.empty() ? "" : fmt::format(", as {} would", finding.diagnosis);
+  const std::string op = finding.op.empty() ? "" : fmt::format(" ({})", finding.op);
+  const std::string cause = finding.diagnosis.empty() ? "" : fmt::format(": {}", finding.diagnosis);
   return fmt::format("{} fails on {}{}{}", finding.invariant, finding.engine, op, cause);
+}
+
+const Night* gone_since(const HistoryView& view, const KnownFinding& finding) {
+  if (finding.state != "fixed") return nullptr;
+  for (size_t i = 0; i + 1 < view.nights.size(); ++i) {
+    if (view.nights[i].id == finding.last_night) return &view.nights[i + 1];
+  }
+  return nullptr;
 }
 
 std::string dates_of(const KnownFinding& finding) {
   std::string text = fmt::format("first seen {} at {}", date_of(finding.first_began),
-                                 short_commit(finding.first_commit));
+                                 commit_name(finding.first_commit));
   if (!finding.last_good_commit.empty()) {
-    text += fmt::format(", not there at {}", short_commit(finding.last_good_commit));
+    text += fmt::format(", not there at {}", commit_name(finding.last_good_commit));
   }
   if (finding.nights > 1 || finding.state == "fixed") {
     text += fmt::format(", last seen {} at {}", date_of(finding.last_began),
-                        short_commit(finding.last_commit));
+                        commit_name(finding.last_commit));
   }
   return text;
 }
 
-std::string short_commit(const std::string& commit) {
-  constexpr size_t digits = 10;
+std::string commit_name(const std::string& commit) {
   const bool dirty = commit.ends_with("-dirty");
-  return commit.substr(0, digits) + (dirty && commit.size() > digits + 6 ? "-dirty" : "");
+  return commit.substr(0, commit_digits) + (dirty && commit.size() > commit_digits ? "-dirty" : "");
 }
 
 std::string date_of(const std::string& began) { return began.substr(0, began.find('T')); }

@@ -47,11 +47,13 @@ const Trend* find_trend(const HistoryView& view, const TensorName& name, const s
 std::vector<const KnownFinding*> findings_in(const NightReport& report, std::string_view state);
 std::vector<const NightStage*> stages_not_run(const Night& night);
 
-// One line that names it: "operators_within_bound fails on simt (delta_rule)".
+// The night after the last that has it, of a finding that is fixed and whose nights are still here.
+const Night* gone_since(const HistoryView& view, const KnownFinding& finding);
+// One line that names it: "operators_within_bound fails on simt (delta_rule): beta_halved".
 std::string title_of(const NightFinding& finding);
 // "since 1a2b3c4d5e, first seen 2026-11-21, good at 99aa00bb11"
 std::string dates_of(const KnownFinding& finding);
-std::string short_commit(const std::string& commit);
+std::string commit_name(const std::string& commit);
 std::string date_of(const std::string& began);  // the day alone
 
 // A figure for people: three digits; "inf" where it is infinite.

@@ -92,7 +92,9 @@
             : scales.x.getPixelForValue(mark.place);
           ctx.moveTo(x, area.top);
           ctx.lineTo(x, area.bottom);
-          ctx.textAlign = x > (area.left + area.right) / 2 ? "right" : "left";
+          // Beyond the bound there are no bars as a rule.
+          const right = !mark.between && x > (area.left + area.right) / 2;
+          ctx.textAlign = right ? "right" : "left";
           ctx.fillText(mark.words, x + (ctx.textAlign === "right" ? -4 : 4), area.top + 12);
         }
         ctx.stroke();
@@ -102,11 +104,17 @@
   };
 
   const axis = (title, more = {}) => ({
-    title: { display: true, text: title, color: style("--quiet") },
-    ticks: { color: style("--quiet"), maxRotation: 45, autoSkipPadding: 12, ...more.ticks },
+    title: { display: title !== "", text: title, color: style("--quiet") },
+    ticks: { color: style("--quiet"), maxRotation: 0, autoSkipPadding: 12, ...more.ticks },
     grid: { color: style("--line"), borderColor: style("--line"), ...more.grid },
     ...more.axis,
   });
+  // Powers of two as one writes them; the page's text has 2^-3.
+  const superscript = (label) =>
+    label.replace(/\^(-?\d+)/, (_, digits) =>
+      [...digits].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])).join(""));
+  // The year of a night is in the table.
+  const day = (night) => night.replace(/^\d{4}-/, "");
   const frame = (type, labels, datasets, x, y, lines, words) => ({
     type,
     data: { labels, datasets },
@@ -121,7 +129,20 @@
         marks: { lines },
         legend: {
           position: "bottom",
-          labels: { color: style("--ink"), usePointStyle: true, boxHeight: 7 },
+          // One entry an engine, which hides and shows all of its lines.
+          labels: {
+            color: style("--ink"), usePointStyle: true, boxHeight: 7,
+            filter: (item, data) => !data.datasets[item.datasetIndex].unnamed,
+          },
+          onClick(event, item, legend) {
+            const { chart } = legend;
+            const { label } = chart.data.datasets[item.datasetIndex];
+            const shown = chart.isDatasetVisible(item.datasetIndex);
+            chart.data.datasets.forEach((dataset, i) => {
+              if (dataset.label === label) chart.setDatasetVisibility(i, !shown);
+            });
+            chart.update();
+          },
         },
         tooltip: { callbacks: { label: words } },
       },
@@ -139,8 +160,8 @@
       axis: "x", between: true, place: figure.bound, words: "bound", colour: "--bad",
     };
     return frame(
-      "bar", figure.labels, datasets, axis("error/bound", { grid: { display: false } }),
-      axis("% of samples", { axis: { beginAtZero: true } }), [bound],
+      "bar", figure.labels.map(superscript), datasets, axis("error/bound", { grid: { display: false } }),
+      axis("% of samples", { axis: { min: 0, max: 100 } }), [bound],
       (item) => `${item.dataset.label}: ${item.parsed.y.toPrecision(3)} % of samples`);
   };
 
@@ -150,14 +171,19 @@
     ["worst", [], 2],
   ];
   const trend = (figure) => {
-    const datasets = figure.engines.flatMap((engine) =>
+    // The first engine is drawn on top: the shapes of others are larger, so that they are seen
+    // where figures are equal.
+    const datasets = figure.engines.flatMap((engine, i) =>
       quantiles.map(([name, borderDash, borderWidth]) => ({
-        label: `${engine.engine} ${name}`,
+        label: engine.engine,
+        figure: name,
+        unnamed: name !== "worst",
         data: engine[name],
         borderColor: colour(engine.engine),
         backgroundColor: colour(engine.engine),
         pointStyle: shape(engine.engine),
-        pointRadius: name === "p99" ? 3 : 2,
+        pointRadius: name === "p50" ? 0 : 2 + 1.5 * i,
+        pointBackgroundColor: i === 0 ? colour(engine.engine) : "transparent",
         borderDash,
         borderWidth,
         spanGaps: false,
@@ -171,12 +197,12 @@
       });
     }
     return frame(
-      "line", figure.nights, datasets, axis("night"),
+      "line", figure.nights.map(day), datasets, axis(""),
       axis("error/bound", {
         axis: { type: "logarithmic", suggestedMax: 1 },
         ticks: { callback: (value) => (/^1e|^[15]/.test(value.toExponential()) ? short(value) : "") },
       }),
-      lines, (item) => `${item.dataset.label}: ${short(item.parsed.y)}`);
+      lines, (item) => `${item.dataset.label} ${item.dataset.figure}: ${short(item.parsed.y)}`);
   };
 
   const bench = (figure) => {
@@ -192,7 +218,7 @@
       line("slowest", figure.slowest, [7, 4], 1),
     ];
     return frame(
-      "line", figure.nights, datasets, axis("night"), axis(figure.unit), [],
+      "line", figure.nights.map(day), datasets, axis(""), axis(figure.unit), [],
       (item) => `${item.dataset.label}: ${short(item.parsed.y)} ${figure.unit}`);
   };
 
