@@ -10,6 +10,7 @@
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
+#include "ci/night/history_options.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -29,6 +30,7 @@ Examples
   deltaproof list invariants
   deltaproof export --cases 200 --out cases.safetensors
   deltaproof dialects
+  deltaproof history import out/night.jsonl && deltaproof history drift
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
@@ -345,6 +347,8 @@ int run(int argc, char** argv) {
   CorpusCommands corpus;
   corpus.add.program = argv[0];
   const CLI::App* const corpus_command = add_corpus(app, corpus);
+  gdn::HistoryCommand history;
+  const CLI::App* const history_command = gdn::add_history(app, history);
 
   try {
     app.parse(argc, argv);
@@ -366,6 +370,7 @@ int run(int argc, char** argv) {
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
+  if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
 }
 
