@@ -11,6 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/history_options.h"
+#include "ci/night/report_command.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -31,6 +32,7 @@ Examples
   deltaproof export --cases 200 --out cases.safetensors
   deltaproof dialects
   deltaproof history import out/night.jsonl && deltaproof history drift
+  deltaproof report --history out/history.sqlite --out out
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
@@ -349,6 +351,8 @@ int run(int argc, char** argv) {
   const CLI::App* const corpus_command = add_corpus(app, corpus);
   gdn::HistoryCommand history;
   const CLI::App* const history_command = gdn::add_history(app, history);
+  gdn::ReportCommand report;
+  const CLI::App* const report_command = gdn::add_report(app, report);
 
   try {
     app.parse(argc, argv);
@@ -370,6 +374,7 @@ int run(int argc, char** argv) {
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
+  if (report_command->parsed()) return gdn::run_report(report);
   if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
 }

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 
-#include "ci/night/night.h"
+#include "ci/night/history.h"
 #include "invariants/harness/engine.h"
 #include "invariants/harness/invariant.h"
 #include "invariants/harness/regimes.h"
@@ -283,6 +285,25 @@ std::vector<Night> simulated_nights(const std::string& root, const PlantedRegres
   std::vector<Night> nights;
   for (size_t i = 0; i < planted.nights; ++i) nights.push_back(night_of(judged, i, planted));
   return nights;
+}
+
+std::optional<NightReport> remembered_report(const std::vector<Night>& nights, std::string* why) {
+  std::string folder = std::filesystem::temp_directory_path() / "deltaproof_nights_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    *why = "no folder can be made for a history";
+    return std::nullopt;
+  }
+  std::optional<NightReport> report;
+  {
+    const std::unique_ptr<History> history = History::open(folder + "/history.sqlite", why);
+    bool stored = history != nullptr;
+    for (const Night& night : nights) stored = stored && history->import(night, why);
+    std::optional<HistoryView> view;
+    if (stored) view = history->view(nights.size(), why);
+    if (view) report = NightReport{nights.back(), *std::move(view)};
+  }
+  std::filesystem::remove_all(folder);
+  return report;
 }
 
 std::string simulated_commit(size_t night) {

@@ -2,10 +2,12 @@
 // made-up dates and commits, with two regressions planted among them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ci/night/night.h"
+#include "ci/night/report.h"
 
 namespace gdn {
 
@@ -26,6 +28,9 @@ struct PlantedRegressions {
 // Reads captures and runs engines below this root of the tree: a second or two.
 std::vector<Night> simulated_nights(const std::string& root,
                                     const PlantedRegressions& planted = {});
+
+// The report of the last of these, with a history of all of them that is gone afterwards.
+std::optional<NightReport> remembered_report(const std::vector<Night>& nights, std::string* why);
 
 std::string simulated_commit(size_t night);
 std::string simulated_date(size_t night);

@@ -7,59 +7,50 @@
 
 #include "ci/files.h"
 #include "ci/night/report.h"
+#include "tests/hostile_night.h"
 #include "tests/simulated_nights.h"
-// TEMPORARY VIEW
-#include <map>
+
 namespace gdn {
-HistoryView naive_view(const std::vector<Night>& nights) {
-  HistoryView v;
-  std::map<std::string, KnownFinding> f;
-  for (const Night& n : nights) {
-    const NightReport r = report_of(n);
-    Night h = n;
-    h.tensors.clear();
-    h.invariants.clear();
-    v.nights.push_back(h);
-    for (const Trend& t : r.view.trends) {
-      bool found = false;
-      for (Trend& o : v.trends)
-        if (o.engine == t.engine && o.op == t.op && o.tensor == t.tensor) {
-          o.points.push_back(t.points[0]);
-          found = true;
-        }
-      if (!found) v.trends.push_back(t);
-    }
-    for (const BenchTrend& t : r.view.benches) {
-      bool found = false;
-      for (BenchTrend& o : v.benches)
-        if (o.name == t.name) {
-          o.points.push_back(t.points[0]);
-          found = true;
-        }
-      if (!found) {
-        v.benches.push_back(t);
-        v.benches.back().detectable_step = 1.021;
-      }
-    }
-    for (const KnownFinding& k : r.view.findings) {
-      auto [it, fresh] = f.emplace(k.fingerprint, k);
-      if (fresh)
-        it->second.last_good_commit =
-            v.nights.size() > 1 ? v.nights[v.nights.size() - 2].commit : "";
-      if (!fresh) {
-        it->second.nights++;
-        it->second.last_commit = n.commit;
-        it->second.last_began = n.began;
-        it->second.last_night = n.id;
-      }
-    }
-  }
-  for (auto& [k, x] : f) {
-    x.state = x.last_commit != nights.back().commit ? "fixed" : x.nights > 1 ? "known" : "new";
-    v.findings.push_back(x);
-  }
-  return v;
+namespace {
+
+int say(const std::string& why) {
+  fmt::print(stderr, "simulated_pages: {}\n", why);
+  return 5;
 }
+
+int write_pages(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const PlantedRegressions planted;
+  const std::vector<Night> nights = simulated_nights(SOURCE_DIR, planted);
+  // By the last night of which they are.
+  const std::pair<const char*, size_t> histories[] = {{"holds", planted.nights - 1},
+                                                      {"moved", planted.step_at},
+                                                      {"finding", planted.finding_from},
+                                                      {"without_gpu", planted.without_gpu}};
+  for (const auto& [name, last] : histories) {
+    std::string why;
+    const std::optional<NightReport> report =
+        remembered_report({nights.begin(), nights.begin() + static_cast<int64_t>(last) + 1}, &why);
+    if (!report) return say(why);
+    why = write_whole(fmt::format("{}/{}.html", folder, name), as_html(*report));
+    if (!why.empty()) return say(why);
+  }
+  for (const auto& [name, night] :
+       {std::pair{"alone", nights.back()}, {"hostile", hostile_night()}}) {
+    const std::string why =
+        write_whole(fmt::format("{}/{}.html", folder, name), as_html(report_of(night)));
+    if (!why.empty()) return say(why);
+  }
+  for (size_t i = 0; i < nights.size(); ++i) {
+    const std::string why =
+        write_whole(fmt::format("{}/night_{:02}.jsonl", folder, i), print(nights[i]));
+    if (!why.empty()) return say(why);
+  }
+  return 0;
+}
+
+}  // namespace
 }  // namespace gdn
 
 int main(int argc, char** argv) {
@@ -67,25 +58,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: simulated_pages FOLDER\n");
     return 2;
   }
-  const std::string folder = argv[1];
-  std::filesystem::create_directories(folder);
-  using namespace gdn;
-  std::vector<Night> nights = simulated_nights(SOURCE_DIR);
-  NightReport report{nights.back(), naive_view(nights)};
-  DriftChange change;
-  change.kind = "tensor";
-  change.engine = "simt";
-  change.op = "gated_norm";
-  change.tensor = "ONORM";
-  change.before = 0.375;
-  change.after = 0.75;
-  change.alarm = true;
-  change.since_commit = simulated_commit(10);
-  change.good_commit = simulated_commit(9);
-  change.words = "gated_norm ONORM on simt: p99 rose 2-fold, from 0.375 to 0.75, since " +
-                 change.since_commit.substr(0, 10) + ": an alarm.";
-  report.view.changes.push_back(change);
-  write_whole(folder + "/report.html", as_html(report));
-  write_whole(folder + "/alone.html", as_html(report_of(nights[5])));
-  return 0;
+  return gdn::write_pages(argv[1]);
 }

@@ -68,7 +68,7 @@ std::string verdict_html(const NightReport& report) {
       kind_of(verdict.outcome), for_html(night.began), for_html(date_of(night.began)),
       for_html(name_of(verdict.outcome)), for_html(verdict.sentence));
   html += fmt::format("<p class=\"commit\"><code>{}</code> {}</p>\n",
-                      for_html(commit_name(night.commit)), for_html(night.subject));
+                      for_html(short_commit(night.commit)), for_html(night.subject));
   html += "<h2 id=\"first\">What to do first</h2>\n" + first_html(verdict.first);
   return html + "</header>\n";
 }

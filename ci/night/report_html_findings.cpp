@@ -18,7 +18,7 @@ std::string_view kind_of(std::string_view state) {
 }
 
 std::string seen_text(const std::string& began, const std::string& commit) {
-  return fmt::format("{} at {}", date_of(began), commit_name(commit));
+  return fmt::format("{} at {}", date_of(began), short_commit(commit));
 }
 
 std::string finding_html(const HistoryView& view, const KnownFinding& finding, size_t number) {
@@ -31,7 +31,7 @@ std::string finding_html(const HistoryView& view, const KnownFinding& finding, s
   html += term_html("detail", latest.detail);
   html += term_html("first seen", seen_text(finding.first_began, finding.first_commit));
   if (!finding.last_good_commit.empty()) {
-    html += term_html("not there at", commit_name(finding.last_good_commit));
+    html += term_html("not there at", short_commit(finding.last_good_commit));
   }
   html += term_html("last seen", seen_text(finding.last_began, finding.last_commit));
   if (const Night* gone = gone_since(view, finding)) {
@@ -57,6 +57,23 @@ HtmlCell factor_cell(double before, double after) {
   return number_cell(before > 0 ? fmt::format("{}-fold", ratio_text(after / before)) : "-");
 }
 
+std::vector<HtmlCell> cells_of(const NightReport& report, const DriftChange& change) {
+  const bool tensor = change.kind == "tensor";
+  const std::string unit = tensor ? "" : " " + change.unit;
+  HtmlCell what{tensor ? fmt::format("{} {} on {}, p99 of error/bound", change.op, change.tensor,
+                                     change.engine)
+                       : fmt::format("{} on {}, median", change.name, change.machine)};
+  if (tensor) what.href = place_of(report, {change.op, change.tensor});
+  return {what,
+          {change.alarm ? "alarm" : "moved", change.alarm ? "badge fails" : "badge partly"},
+          number_cell(ratio_text(change.before) + unit),
+          number_cell(ratio_text(change.after) + unit),
+          factor_cell(change.before, change.after),
+          {short_commit(change.since_commit), "code"},
+          {short_commit(change.good_commit), "code"},
+          {change.words}};
+}
+
 }  // namespace
 
 HtmlSection findings_section(const NightReport& report) {
@@ -76,30 +93,26 @@ HtmlSection changes_section(const NightReport& report) {
   if (report.view.nights.size() < 2) {
     return {"moved", title, paragraph_html("There is no earlier night to compare with.")};
   }
-  if (report.view.changes.empty()) {
-    return {"moved", title, paragraph_html("Nothing: every figure is what it was before.")};
-  }
-  HtmlTable table{"Figures that are not what they were",
-                  {"what", "state", "before", "after", "change", "since", "good at", "in words"},
-                  {}};
+  const std::vector<std::string> columns = {"what",   "state", "before",  "after",
+                                            "change", "since", "good at", "in words"};
+  HtmlTable tonight{"In this night: figures that are not what they were before", columns, {}};
   for (const DriftChange& change : report.view.changes) {
-    const bool tensor = change.kind == "tensor";
-    const std::string unit = tensor ? "" : " " + change.unit;
-    HtmlCell what{tensor ? fmt::format("{} {} on {}, p99 of error/bound", change.op, change.tensor,
-                                       change.engine)
-                         : fmt::format("{} on {}, median", change.name, change.machine)};
-    if (tensor) what.href = place_of(report, {change.op, change.tensor});
-    table.rows.push_back(
-        {what,
-         {change.alarm ? "alarm" : "moved", change.alarm ? "badge fails" : "badge partly"},
-         number_cell(ratio_text(change.before) + unit),
-         number_cell(ratio_text(change.after) + unit),
-         factor_cell(change.before, change.after),
-         {commit_name(change.since_commit), "code"},
-         {commit_name(change.good_commit), "code"},
-         {change.words}});
+    tonight.rows.push_back(cells_of(report, change));
   }
-  return {"moved", title, html_of(table)};
+  HtmlTable before{"In the nights before, the last first", columns, {}};
+  before.header.insert(before.header.begin(), "night");
+  for (const DatedChange& dated : moved_before(report)) {
+    std::vector<HtmlCell> row = cells_of(report, dated.change);
+    const Night* night = find_night(report.view, dated.night);
+    row.insert(row.begin(), {night == nullptr ? dated.night : date_of(night->began), "code"});
+    before.rows.push_back(row);
+  }
+  std::string html =
+      tonight.rows.empty()
+          ? paragraph_html("Nothing in this night: every figure is what it was before.")
+          : html_of(tonight);
+  if (!before.rows.empty()) html += html_of(before);
+  return {"moved", title, html};
 }
 
 HtmlSection missing_section(const NightReport& report) {

@@ -80,7 +80,7 @@ ordered_json bench_figures(const NightReport& report, const BenchTrend& trend, H
     fastest.push_back(found->fastest);
     slowest.push_back(found->slowest);
     table.rows.push_back({{date_of(night.began)},
-                          {commit_name(night.commit), "code"},
+                          {short_commit(night.commit), "code"},
                           number_cell(ratio_text(found->median)),
                           number_cell(ratio_text(found->fastest)),
                           number_cell(ratio_text(found->slowest))});
@@ -260,7 +260,7 @@ HtmlSection nights_section(const NightReport& report) {
         night.complete ? fmt::format("{}", night.status) : std::string("cut short");
     table.rows.push_back(
         {{date_of(night.began)},
-         {commit_name(night.commit), "code"},
+         {short_commit(night.commit), "code"},
          {night.subject},
          {status, night.complete && night.status == 0 ? "badge holds" : "badge partly"},
          {stages},

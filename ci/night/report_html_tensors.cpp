@@ -24,13 +24,15 @@ std::string_view heat_of(double worst) {
   return worst > 0 ? "heat one" : "heat zero";
 }
 
+bool is_of(const DriftChange& change, const TensorName& name, const std::string& engine) {
+  return change.kind == "tensor" && change.engine == engine && change.op == name.op &&
+         change.tensor == name.tensor;
+}
+
 const DriftChange* find_change(const NightReport& report, const TensorName& name,
                                const std::string& engine) {
   for (const DriftChange& change : report.view.changes) {
-    if (change.kind == "tensor" && change.engine == engine && change.op == name.op &&
-        change.tensor == name.tensor) {
-      return &change;
-    }
+    if (is_of(change, name, engine)) return &change;
   }
   return nullptr;
 }
@@ -157,12 +159,10 @@ const TrendPoint* point_of(const Trend& trend, const std::string& night) {
   return nullptr;
 }
 
-// Index of the first night from which a change is seen, by its commit; -1 if it is not shown.
-int night_of(const NightReport& report, const std::string& commit) {
-  for (size_t i = 0; i < report.view.nights.size(); ++i) {
-    if (report.view.nights[i].commit == commit) return static_cast<int>(i);
-  }
-  return -1;
+// Its place on the axis; -1 if it is not shown.
+int night_of(const NightReport& report, const std::string& id) {
+  const Night* night = find_night(report.view, id);
+  return night == nullptr ? -1 : static_cast<int>(night - report.view.nights.data());
 }
 
 ordered_json engine_trend(const NightReport& report, const Trend& trend, HtmlTable& table) {
@@ -192,14 +192,14 @@ std::string exact_words(const std::vector<const NightTensor*>& tensors) {
 
 bool is_exact(const NightTensor* tensor) { return tensor->worst == 0; }
 
-std::string trend_html(const NightReport& report, const std::string& id, const TensorName& name,
-                       ordered_json& figures) {
+std::string trend_html(const NightReport& report, const std::vector<DatedChange>& moves,
+                       const std::string& id, const TensorName& name, ordered_json& figures) {
   HtmlTable table{
       fmt::format("error/bound of {} {} by night", name.op, name.tensor), {"night", "commit"}, {}};
   ordered_json nights = ordered_json::array(), engines = ordered_json::array(), steps = engines;
   for (const Night& night : report.view.nights) {
     nights.push_back(visible(date_of(night.began)));
-    table.rows.push_back({{date_of(night.began)}, {commit_name(night.commit), "code"}});
+    table.rows.push_back({{date_of(night.began)}, {short_commit(night.commit), "code"}});
   }
   std::string words = fmt::format("error/bound of {} {} over {}. ", name.op, name.tensor,
                                   counted(report.view.nights.size(), "night"));
@@ -211,10 +211,11 @@ std::string trend_html(const NightReport& report, const std::string& id, const T
     for (const TrendPoint& point : trend->points) anything = anything || point.worst > 0;
     words += fmt::format("{}: p99 from {} to {}. ", engine, ratio_text(trend->points.front().p99),
                          ratio_text(trend->points.back().p99));
-    const DriftChange* change = find_change(report, name, engine);
-    if (change == nullptr) continue;
-    steps.push_back({{"night", night_of(report, change->since_commit)}, {"alarm", change->alarm}});
-    words += change->words + " ";
+    for (const DatedChange& dated : moves) {
+      if (!is_of(dated.change, name, engine)) continue;
+      steps.push_back({{"night", night_of(report, dated.night)}, {"alarm", dated.change.alarm}});
+      words += dated.change.words + ". ";
+    }
   }
   if (engines.empty()) return "";
   const std::string numbers = details_html("Figures by night", html_of(table));
@@ -225,7 +226,8 @@ std::string trend_html(const NightReport& report, const std::string& id, const T
          numbers;
 }
 
-std::string tensor_html(const NightReport& report, const TensorName& name, ordered_json& figures) {
+std::string tensor_html(const NightReport& report, const std::vector<DatedChange>& moves,
+                        const TensorName& name, ordered_json& figures) {
   const std::string place = place_of(report, name);
   std::string html = fmt::format("<h4 id=\"{}\">{}</h4>\n", place, for_html(name.tensor));
   std::vector<const NightTensor*> tensors;
@@ -244,7 +246,7 @@ std::string tensor_html(const NightReport& report, const TensorName& name, order
   html += tensors.empty() ? paragraph_html("Not judged in this night.")
           : exact         ? paragraph_html(exact_words(tensors))
                           : histogram_html(place + "-histogram", name, tensors, figures);
-  html += "</div><div>\n" + trend_html(report, place + "-trend", name, figures);
+  html += "</div><div>\n" + trend_html(report, moves, place + "-trend", name, figures);
   return html + "</div></div>\n";
 }
 
@@ -277,11 +279,12 @@ HtmlSection heat_section(const NightReport& report) {
 }
 
 HtmlSection operators_section(const NightReport& report, ordered_json& figures) {
+  const std::vector<DatedChange> moves = drift(report.view);
   std::string html;
   for (const std::string& op : operators_of(report)) {
     html += fmt::format("<h3>{}</h3>\n", for_html(op));
     for (const TensorName& name : tensors_of(report)) {
-      if (name.op == op) html += tensor_html(report, name, figures);
+      if (name.op == op) html += tensor_html(report, moves, name, figures);
     }
   }
   return {"operators", "Operators", html};

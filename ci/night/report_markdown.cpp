@@ -17,7 +17,7 @@ std::string heading_of(const NightReport& report, const NightVerdict& verdict) {
   return fmt::format("# deltaproof: {}\n\n{}\n\nNight of {}, commit {}: {}\n",
                      name_of(verdict.outcome), for_markdown(verdict.sentence),
                      for_markdown(date_of(night.began)),
-                     code_for_markdown(commit_name(night.commit)), for_markdown(night.subject));
+                     code_for_markdown(short_commit(night.commit)), for_markdown(night.subject));
 }
 
 std::string first_of(const NightVerdict& verdict) {
@@ -81,8 +81,8 @@ std::string findings_of(const NightReport& report) {
     for (const KnownFinding* finding : findings_in(report, state)) {
       table.rows.push_back(
           {state, title_of(finding->latest),
-           fmt::format("{} {}", date_of(finding->first_began), commit_name(finding->first_commit)),
-           fmt::format("{} {}", date_of(finding->last_began), commit_name(finding->last_commit))});
+           fmt::format("{} {}", date_of(finding->first_began), short_commit(finding->first_commit)),
+           fmt::format("{} {}", date_of(finding->last_began), short_commit(finding->last_commit))});
     }
   }
   return table.rows.empty() ? "" : "\n## Findings\n\n" + as_markdown(table);
@@ -92,6 +92,12 @@ std::string moved_of(const NightReport& report) {
   std::string text;
   for (const DriftChange& change : report.view.changes) {
     text += fmt::format("* {}: {}\n", change.alarm ? "alarm" : "moved", for_markdown(change.words));
+  }
+  for (const DatedChange& dated : moved_before(report)) {
+    const Night* night = find_night(report.view, dated.night);
+    text += fmt::format("* {}: {}\n",
+                        for_markdown(night == nullptr ? dated.night : date_of(night->began)),
+                        for_markdown(dated.change.words));
   }
   return text.empty() ? "" : "\n## What moved\n\n" + text;
 }
@@ -108,7 +114,7 @@ std::string finding_text(const HistoryView& view, const KnownFinding& finding) {
   add("seen", fmt::format("{}; in {}, {} in the last of them", dates_of(finding),
                           counted(finding.nights, "night"), counted(latest.seen, "time")));
   if (const Night* gone = gone_since(view, finding)) {
-    add("gone since", fmt::format("{} at {}", date_of(gone->began), commit_name(gone->commit)));
+    add("gone since", fmt::format("{} at {}", date_of(gone->began), short_commit(gone->commit)));
   }
   add("fingerprint", finding.fingerprint);
   if (!latest.replay.empty()) {
@@ -133,7 +139,7 @@ std::string as_findings(const NightReport& report) {
   const Night& night = report.night;
   std::string text =
       fmt::format("# Findings of the night of {}, commit {}\n", for_markdown(date_of(night.began)),
-                  code_for_markdown(commit_name(night.commit)));
+                  code_for_markdown(short_commit(night.commit)));
   size_t count = 0;
   for (const char* state : {"new", "known", "fixed"}) {
     for (const KnownFinding* finding : findings_in(report, state)) {

@@ -99,6 +99,12 @@ ordered_json json_of(const DriftChange& change) {
           {"words", change.words}};
 }
 
+ordered_json json_of(const DatedChange& dated) {
+  ordered_json json = json_of(dated.change);
+  json["night"] = dated.night;
+  return json;
+}
+
 template <class T>
 ordered_json array_of(const std::vector<T>& all) {
   ordered_json array = ordered_json::array();
@@ -123,6 +129,7 @@ std::string as_json(const NightReport& report) {
                         {"first", first},
                         {"findings", array_of(report.view.findings)},
                         {"changes", array_of(report.view.changes)},
+                        {"moved_before", array_of(moved_before(report))},
                         {"trends", array_of(report.view.trends)},
                         {"benches", array_of(report.view.benches)},
                         {"nights", array_of(report.view.nights)}});

@@ -280,6 +280,21 @@ std::string title_of(const NightFinding& finding) {
   return fmt::format("{} fails on {}{}{}", finding.invariant, finding.engine, op, cause);
 }
 
+std::vector<DatedChange> moved_before(const NightReport& report) {
+  std::vector<DatedChange> found;
+  for (DatedChange& dated : drift(report.view)) {
+    if (dated.night != report.night.id) found.insert(found.begin(), std::move(dated));
+  }
+  return found;
+}
+
+const Night* find_night(const HistoryView& view, const std::string& id) {
+  for (const Night& night : view.nights) {
+    if (night.id == id) return &night;
+  }
+  return nullptr;
+}
+
 const Night* gone_since(const HistoryView& view, const KnownFinding& finding) {
   if (finding.state != "fixed") return nullptr;
   for (size_t i = 0; i + 1 < view.nights.size(); ++i) {
@@ -290,20 +305,15 @@ const Night* gone_since(const HistoryView& view, const KnownFinding& finding) {
 
 std::string dates_of(const KnownFinding& finding) {
   std::string text = fmt::format("first seen {} at {}", date_of(finding.first_began),
-                                 commit_name(finding.first_commit));
+                                 short_commit(finding.first_commit));
   if (!finding.last_good_commit.empty()) {
-    text += fmt::format(", not there at {}", commit_name(finding.last_good_commit));
+    text += fmt::format(", not there at {}", short_commit(finding.last_good_commit));
   }
   if (finding.nights > 1 || finding.state == "fixed") {
     text += fmt::format(", last seen {} at {}", date_of(finding.last_began),
-                        commit_name(finding.last_commit));
+                        short_commit(finding.last_commit));
   }
   return text;
-}
-
-std::string commit_name(const std::string& commit) {
-  const bool dirty = commit.ends_with("-dirty");
-  return commit.substr(0, commit_digits) + (dirty && commit.size() > commit_digits ? "-dirty" : "");
 }
 
 std::string date_of(const std::string& began) { return began.substr(0, began.find('T')); }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ci/night/drift.h"
 #include "ci/night/report.h"
 
 namespace gdn {
@@ -43,6 +44,10 @@ const NightTensor* find_tensor(const Night& night, const TensorName& name,
                                const std::string& engine);
 const Trend* find_trend(const HistoryView& view, const TensorName& name, const std::string& engine);
 
+// What moved before the latest night, the last first.
+std::vector<DatedChange> moved_before(const NightReport& report);
+const Night* find_night(const HistoryView& view, const std::string& id);
+
 // Findings of a state: "new", "known", "fixed".
 std::vector<const KnownFinding*> findings_in(const NightReport& report, std::string_view state);
 std::vector<const NightStage*> stages_not_run(const Night& night);
@@ -53,7 +58,6 @@ const Night* gone_since(const HistoryView& view, const KnownFinding& finding);
 std::string title_of(const NightFinding& finding);
 // "since 1a2b3c4d5e, first seen 2026-11-21, good at 99aa00bb11"
 std::string dates_of(const KnownFinding& finding);
-std::string commit_name(const std::string& commit);
 std::string date_of(const std::string& began);  // the day alone
 
 // A figure for people: three digits; "inf" where it is infinite.
