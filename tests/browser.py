@@ -100,12 +100,12 @@ class Page:
         self.target = target
         self.session = browser.ask("Target.attachToTarget", targetId=target,
                                    flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.ask(f"{domain}.enable")
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=1, mobile=width < 600)
-        self.ask("Emulation.setEmulatedMedia",
-                 features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.scheme(scheme)
+        self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
         self.ask("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.url = pathlib.Path(path).resolve().as_uri()
         self.ask("Page.navigate", url=self.url)
@@ -147,9 +147,26 @@ class Page:
             self.ask("Input.dispatchKeyEvent", type=kind, key=name, code=name,
                      windowsVirtualKeyCode=code)
 
+    def scheme(self, name):
+        self.ask("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def pasted(self):
+        """What the clipboard holds, as a reader would find out: no permission is given for it."""
+        self.run("(() => { const t = document.createElement('textarea'); t.id = 'pasted_here';"
+                 "document.body.append(t); t.focus({preventScroll: true}); })()")
+        self.ask("Input.dispatchKeyEvent", type="keyDown", key="v", code="KeyV", modifiers=2,
+                 commands=["paste"])
+        text = self.run("document.getElementById('pasted_here').value")
+        self.run("document.getElementById('pasted_here').remove()")
+        return text
+
+    def dialogs(self):
+        return [e["message"] for e in self._seen("Page.javascriptDialogOpening")]
+
     def complaints(self):
         """Errors and warnings of the console, exceptions, and refusals of the page's policy."""
-        said = [str(e["entry"]) for e in self._seen("Log.entryAdded")]
+        said = [e["entry"]["text"] for e in self._seen("Log.entryAdded")]
         said += [str(e["exceptionDetails"]) for e in self._seen("Runtime.exceptionThrown")]
         said += [str(e["args"]) for e in self._seen("Runtime.consoleAPICalled")]
         return said

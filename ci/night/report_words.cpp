@@ -81,7 +81,12 @@ std::string joined(const std::vector<std::string>& parts) {
 std::string findings_clause(const NightReport& report) {
   const size_t fresh = findings_in(report, "new").size();
   const size_t known = findings_in(report, "known").size();
-  const size_t fixed = findings_in(report, "fixed").size();
+  // Those that were fixed long ago are no news.
+  size_t fixed = 0;
+  for (const KnownFinding* finding : findings_in(report, "fixed")) {
+    const Night* gone = gone_since(report.view, *finding);
+    fixed += gone != nullptr && gone->id == report.night.id ? 1 : 0;
+  }
   std::vector<std::string> parts;
   if (fresh > 0) parts.push_back(fmt::format("{} new", counted(fresh, "finding")));
   if (known > 0) parts.push_back(fmt::format("{} known before", counted(known, "finding")));
@@ -98,8 +103,12 @@ std::string moved_clause(const NightReport& report) {
   if (others > 0)
     parts.push_back(fmt::format("{} moved without an alarm", counted(others, "figure")));
   if (!parts.empty()) return joined(parts);
-  return report.view.nights.size() > 1 ? "no figure moved"
-                                       : "there is no earlier night to compare with";
+  if (report.view.nights.size() < 2) return "there is no earlier night to compare with";
+  size_t before = 0;
+  for (const DatedChange& dated : moved_before(report)) before += dated.change.alarm ? 1 : 0;
+  if (before == 0) return "no figure moved";
+  return fmt::format("no figure moved in this night, after {} in the nights before",
+                     counted(before, "alarm"));
 }
 
 std::string missing_clause(const Night& night) {
