@@ -211,14 +211,14 @@ JudgedOnce judge_once(const std::string& root) {
   JudgedOnce judged;
   for (const char* engine : {"twin", "simt"}) {
     for (NightTensor& tensor : tensors_of_engine(root, engine)) judged.tensors.push_back(tensor);
-    for (NightInvariant& row : invariants_of_engine(engine, 24)) judged.invariants.push_back(row);
+    for (NightInvariant& row : invariants_of_engine(engine, 6)) judged.invariants.push_back(row);
   }
   for (const auto& [name, op] : {std::pair{"error_before_decay", "delta_rule"},
                                  {"conv_taps_flipped", "conv"},
                                  {"beta_without_sigmoid", "gates"},
                                  {"rollback_keeps_history", "host"},
                                  {"layer_offset", "host"}}) {
-    judged.mutants.push_back(judged_mutant(name, op, 24));
+    judged.mutants.push_back(judged_mutant(name, op, 12));
   }
   judged.finding = rollback_finding();
   return judged;

@@ -71,7 +71,7 @@ std::vector<HtmlCell> cells_of(const NightReport& report, const DriftChange& cha
           factor_cell(change.before, change.after),
           {short_commit(change.since_commit), "code"},
           {short_commit(change.good_commit), "code"},
-          {change.words}};
+          {change.words, "words"}};
 }
 
 }  // namespace
@@ -79,12 +79,21 @@ std::vector<HtmlCell> cells_of(const NightReport& report, const DriftChange& cha
 HtmlSection findings_section(const NightReport& report) {
   std::string html;
   size_t number = 0;
-  for (const char* state : {"new", "known", "fixed"}) {
+  for (const char* state : {"new", "known"}) {
     for (const KnownFinding* finding : findings_in(report, state)) {
       html += finding_html(report.view, *finding, ++number);
     }
   }
-  if (html.empty()) html = paragraph_html("None, in this night or in those that are remembered.");
+  if (html.empty()) html = paragraph_html("None in this night.");
+  for (const KnownFinding* finding : findings_in(report, "fixed")) {
+    const Night* gone = gone_since(report.view, *finding);
+    html += details_html(
+        fmt::format("Fixed: {}; first seen {}, last seen {}{}", title_of(finding->latest),
+                    seen_text(finding->first_began, finding->first_commit),
+                    seen_text(finding->last_began, finding->last_commit),
+                    gone == nullptr ? "" : ", gone since " + seen_text(gone->began, gone->commit)),
+        finding_html(report.view, *finding, ++number));
+  }
   return {"findings", "Findings", html};
 }
 

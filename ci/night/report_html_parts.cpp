@@ -31,8 +31,11 @@ std::string html_of(const HtmlTable& table) {
       "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table>\n"
       "<caption>{0}</caption>\n<thead><tr>",
       for_html(table.caption));
-  for (const std::string& name : table.header) {
-    html += fmt::format("<th scope=\"col\">{}</th>", for_html(name));
+  for (size_t i = 0; i < table.header.size(); ++i) {
+    const bool numbers = !table.rows.empty() && i < table.rows.front().size() &&
+                         table.rows.front()[i].kind.starts_with("number");
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", numbers ? " class=\"number\"" : "",
+                        for_html(table.header[i]));
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const std::vector<HtmlCell>& row : table.rows) {

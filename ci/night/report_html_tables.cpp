@@ -110,7 +110,10 @@ std::string bench_html(const NightReport& report, const BenchTrend& trend, size_
                          ratio_text(trend.points.back().median), trend.unit);
   }
   return fmt::format("<div>\n<h3>{}</h3>\n", for_html(trend.name)) +
-         chart_html(id, fmt::format("{}, {}", trend.machine, trend.unit), words) +
+         chart_html(id,
+                    fmt::format("{}, {}: median (solid), fastest (dotted), slowest (dashed)",
+                                trend.machine, trend.unit),
+                    words) +
          paragraph_html(step_words(trend)) + details_html("Figures by night", html_of(table)) +
          "</div>\n";
 }

@@ -88,8 +88,8 @@ std::string findings_clause(const NightReport& report) {
     fixed += gone != nullptr && gone->id == report.night.id ? 1 : 0;
   }
   std::vector<std::string> parts;
-  if (fresh > 0) parts.push_back(fmt::format("{} new", counted(fresh, "finding")));
-  if (known > 0) parts.push_back(fmt::format("{} known before", counted(known, "finding")));
+  if (fresh > 0) parts.push_back(counted(fresh, "new finding"));
+  if (known > 0) parts.push_back(counted(known, "known finding"));
   if (fixed > 0) parts.push_back(fmt::format("{} gone", counted(fixed, "finding")));
   return parts.empty() ? "no finding" : joined(parts);
 }
@@ -164,8 +164,8 @@ void say_findings(const NightReport& report, std::vector<NightStep>& first) {
 void say_alarms(const NightReport& report, std::vector<NightStep>& first) {
   const std::vector<const DriftChange*> alarms = alarms_of(report);
   for (size_t i = 0; i < std::min(alarms.size(), shown_max); ++i) {
-    first.push_back({"Moved: " + alarms[i]->words,
-                     log_between(alarms[i]->good_commit, alarms[i]->since_commit)});
+    first.push_back(
+        {alarms[i]->words + ".", log_between(alarms[i]->good_commit, alarms[i]->since_commit)});
   }
   if (alarms.size() > shown_max) {
     first.push_back({fmt::format("{} more alarms are below.", alarms.size() - shown_max), ""});
@@ -180,8 +180,7 @@ void say_what_is_missing(const NightReport& report, std::vector<NightStep>& firs
   }
   const size_t known = findings_in(report, "known").size();
   if (known > 0) {
-    first.push_back(
-        {fmt::format("{} known before: still to be mended.", counted(known, "finding")), ""});
+    first.push_back({fmt::format("{}: still to be mended.", counted(known, "known finding")), ""});
   }
   for (const NightGap& gap : report.night.gaps) {
     first.push_back({fmt::format("Not judged: {}: {}.", gap.what, gap.why), ""});
@@ -330,8 +329,13 @@ std::string date_of(const std::string& began) { return began.substr(0, began.fin
 std::string ratio_text(double value) {
   if (std::isinf(value)) return "inf";
   if (value == 0) return "0";
-  return std::abs(value) >= 0.001 && std::abs(value) < 1e5 ? fmt::format("{:.3g}", value)
-                                                           : fmt::format("{:.2e}", value);
+  if (std::abs(value) < 0.001 || std::abs(value) >= 1e5) return fmt::format("{:.2e}", value);
+  std::string text = fmt::format("{:.3g}", value);
+  // The bound is at 1: on which side of it a figure lies is always seen.
+  for (int digits = 4; text == "1" && value != 1 && digits <= 17; ++digits) {
+    text = fmt::format("{:.{}g}", value, digits);
+  }
+  return text;
 }
 
 std::string duration_text(double seconds) {

@@ -211,6 +211,8 @@
       borderColor: style("--series-1"),
       backgroundColor: style("--series-1"),
       pointRadius: borderWidth > 1 ? 3 : 0,
+      // The caption says which is which.
+      unnamed: true,
     });
     const datasets = [
       line("median", figure.median, [], 2),
