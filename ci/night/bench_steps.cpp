@@ -2,6 +2,7 @@
 #include "ci/night/bench_steps.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gdn {
 namespace {
@@ -11,6 +12,34 @@ constexpr size_t tests_a_night = confirming_max - confirming_min + 1;
 
 // Nearest rank, the lower one of two in the middle.
 double middle_of(const std::vector<double>& sorted) { return sorted[(sorted.size() - 1) / 2]; }
+
+std::vector<double> sorted(std::span<const double> figures) {
+  std::vector<double> copy(figures.begin(), figures.end());
+  std::sort(copy.begin(), copy.end());
+  return copy;
+}
+
+// How many nights in a row are worth one that is independent of the others: (1 + rho) / (1 - rho),
+// with rho the correlation of the ranks of a night and the next, one standard error on the careful
+// side. Ranks, so that no single night decides; never below one.
+double nights_of_a_mood(std::span<const double> figures) {
+  const size_t n = figures.size();
+  if (n < 2) return 1;
+  const std::vector<double> order = sorted(figures);
+  std::vector<double> ranks;
+  for (const double figure : figures) {
+    const auto place = std::equal_range(order.begin(), order.end(), figure);
+    const auto twice = (place.first - order.begin()) + (place.second - order.begin()) - 1;
+    ranks.push_back(static_cast<double>(twice) / 2 - static_cast<double>(n - 1) / 2);
+  }
+  double squares = 0, products = 0;
+  for (size_t i = 0; i < n; ++i) squares += ranks[i] * ranks[i];
+  for (size_t i = 0; i + 1 < n; ++i) products += ranks[i] * ranks[i + 1];
+  if (squares == 0) return 1;  // they are all the same
+  const double error = 1 / std::sqrt(static_cast<double>(n));
+  const double rho = std::clamp(products / squares + error, 0.0, 1 - error);
+  return (1 + rho) / (1 - rho);
+}
 
 // What k later nights have to exceed, each and in the middle.
 struct Limits {
@@ -23,28 +52,28 @@ struct Limits {
   double middle_min() const { return middle * each / lowest; }
 };
 
-// The chance that k later nights all lie above the earlier one of this place, counted from 0 at the
-// lowest: C(n - place - 1 + k, k) / C(n + k, k).
-double chance_above(size_t earlier, size_t later, size_t place) {
-  double chance = 1;
-  for (size_t i = 1; i <= later; ++i) {
-    chance *= static_cast<double>(earlier - place - 1 + i) / static_cast<double>(earlier + i);
-  }
-  return chance;
-}
-
-Limits limits_of(const std::vector<double>& sorted, size_t later, double chance) {
-  const size_t n = sorted.size();
+Limits limits_of(std::span<const double> earlier, size_t later, double chance) {
+  const size_t n = earlier.size();
+  const double mood = nights_of_a_mood(earlier);
+  const auto all = static_cast<double>(n) / mood, confirming = static_cast<double>(later) / mood;
+  const auto chance_with = [&](size_t outliers) {
+    return rank_chance(all, confirming, static_cast<double>(outliers) / mood);
+  };
   Limits limits;
-  if (n < 2 || rank_chance(n, later, 0) > chance) return limits;
+  if (n < 2 || chance_with(0) > chance) return limits;
   // At most half of them: beyond lies the middle.
   size_t high = 0, low = 0;
-  while (2 * (high + 1) < n && rank_chance(n, later, high + 1) <= chance) ++high;
-  while (2 * (low + 1) < n && chance_above(n, later, low + 1) >= 0.5) ++low;
+  while (2 * (high + 1) < n && chance_with(high + 1) <= chance) ++high;
+  // All later nights above the earlier one of this place: C(n - place - 1 + k, k) / C(n + k, k).
+  const auto chance_above = [&](size_t place) {
+    return rank_chance(all, confirming, all - static_cast<double>(place + 1) / mood);
+  };
+  while (2 * (low + 1) < n && chance_above(low + 1) >= 0.5) ++low;
+  const std::vector<double> order = sorted(earlier);
   limits.possible = true;
-  limits.each = sorted[n - 1 - high];
-  limits.lowest = sorted[low];
-  limits.middle = middle_of(sorted);
+  limits.each = order[n - 1 - high];
+  limits.lowest = order[low];
+  limits.middle = middle_of(order);
   return limits;
 }
 
@@ -52,17 +81,10 @@ size_t begin_of(size_t from, size_t end) {
   return std::max(from, end > earlier_max ? end - earlier_max : 0);
 }
 
-std::vector<double> sorted(std::span<const double> figures) {
-  std::vector<double> copy(figures.begin(), figures.end());
-  std::sort(copy.begin(), copy.end());
-  return copy;
-}
-
-// The nights of the level that the series is at, in order of size.
-std::vector<double> sorted_level(std::span<const double> figures, double chance) {
+// The nights since the last step.
+std::span<const double> level_of(std::span<const double> figures, double chance) {
   const std::vector<BenchStep> steps = steps_of(figures, chance);
-  const size_t from = begin_of(steps.empty() ? 0 : steps.back().first, figures.size());
-  return sorted(figures.subspan(from));
+  return figures.subspan(begin_of(steps.empty() ? 0 : steps.back().first, figures.size()));
 }
 
 // Does the night `last` confirm a step k nights long, the level before it begun at `from`?
@@ -76,8 +98,11 @@ bool is_confirmed(std::span<const double> figures, size_t from, size_t last, siz
   const auto outliers = static_cast<size_t>(std::count_if(
       earlier.begin(), earlier.end(), [&](double figure) { return figure >= least; }));
   if (2 * outliers >= earlier.size()) return false;
-  if (rank_chance(earlier.size(), k, outliers) > chance) return false;
-  const Limits limits = limits_of(sorted(earlier), k, chance);
+  const auto chance_by_ranks = rank_chance(static_cast<double>(earlier.size()),
+                                           static_cast<double>(k), static_cast<double>(outliers));
+  if (chance_by_ranks > chance) return false;  // moods make it no smaller
+  const Limits limits = limits_of(earlier, k, chance);
+  if (!limits.possible || least <= limits.each) return false;
   const double middle = middle_of(sorted(later));
   if (middle < limits.middle_min()) return false;
   step = {first, last, limits.middle, middle};
@@ -91,14 +116,11 @@ double chance_of_one_test(size_t series) {
   return false_alarms_a_year / (nights_a_year * tests);
 }
 
-double rank_chance(size_t earlier, size_t later, size_t outliers) {
+double rank_chance(double earlier, double later, double outliers) {
   // C(k + r, k) / C(n + k, k): of all orders those in which at most r earlier nights come before
-  // the last of the later ones, counted from the top.
-  double chance = 1;
-  for (size_t i = 1; i <= later; ++i) {
-    chance *= static_cast<double>(outliers + i) / static_cast<double>(earlier + i);
-  }
-  return chance;
+  // the last of the later ones, counted from the top. By the gamma function where k is not whole.
+  return std::exp(std::lgamma(outliers + later + 1) - std::lgamma(outliers + 1) +
+                  std::lgamma(earlier + 1) - std::lgamma(earlier + later + 1));
 }
 
 std::vector<BenchStep> steps_of(std::span<const double> figures, double chance) {
@@ -117,7 +139,7 @@ std::vector<BenchStep> steps_of(std::span<const double> figures, double chance) 
 }
 
 Detectable detectable_step(std::span<const double> figures, double chance) {
-  const std::vector<double> earlier = sorted_level(figures, chance);
+  const std::span<const double> earlier = level_of(figures, chance);
   Detectable best;
   for (size_t k = confirming_min; k <= confirming_max; ++k) {
     const Limits limits = limits_of(earlier, k, chance);
@@ -130,12 +152,13 @@ Detectable detectable_step(std::span<const double> figures, double chance) {
 }
 
 size_t nights_standing_out(std::span<const double> figures, double chance) {
-  for (size_t k = std::min(confirming_max, figures.size()); k > 0; --k) {
-    const std::vector<double> earlier = sorted_level(figures.first(figures.size() - k), chance);
-    // Fewer say little of how far they lie apart.
-    if (earlier.size() < confirming_min) continue;
-    const double least =
-        *std::min_element(figures.end() - static_cast<std::ptrdiff_t>(k), figures.end());
+  const std::span<const double> level = level_of(figures, chance);
+  // Fewer nights before say little of how far they lie apart.
+  for (size_t k = confirming_max; k > 0; --k) {
+    if (level.size() < k + confirming_min) continue;
+    const std::vector<double> earlier = sorted(level.first(level.size() - k));
+    const auto later = level.last(k);
+    const double least = *std::min_element(later.begin(), later.end());
     if (least > earlier.back() * (earlier.back() / earlier.front())) return k;
   }
   return 0;

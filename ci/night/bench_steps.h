@@ -13,7 +13,7 @@ namespace gdn {
 inline constexpr double false_alarms_a_year = 0.1;
 
 // A step is an alarm when the last k nights confirm it, for the first of these k that does.
-inline constexpr size_t confirming_min = 3, confirming_max = 8;
+inline constexpr size_t confirming_min = 3, confirming_max = 14;
 // Compared with as many earlier nights at most: a season, after which a machine is another one.
 inline constexpr size_t earlier_max = 100;
 
@@ -22,7 +22,7 @@ double chance_of_one_test(size_t series);
 
 // If n earlier and k later nights are exchangeable: the chance that each of the later ones exceeds
 // all of the earlier but r.
-double rank_chance(size_t earlier, size_t later, size_t outliers);
+double rank_chance(double earlier, double later, double outliers);
 
 struct BenchStep {
   size_t first = 0, alarm = 0;   // nights: the first after the step, the one that confirms it

@@ -14,6 +14,17 @@
 namespace gdn {
 namespace {
 
+// The nights of the view, and where each is.
+struct Calendar {
+  explicit Calendar(const HistoryView& view) : nights(view.nights) {
+    for (size_t i = 0; i < nights.size(); ++i) place[nights[i].id] = i;
+  }
+  const Night& at(const TrendPoint& point) const { return nights[place.at(point.night)]; }
+
+  const std::vector<Night>& nights;
+  std::map<std::string, size_t> place;
+};
+
 // Which panel on which engine ran in which nights.
 using Runs = std::map<std::pair<std::string, std::string>, std::vector<size_t>>;
 
@@ -77,11 +88,30 @@ std::string where(const DriftChange& change) {
 }
 
 std::string since(const DriftChange& change) {
+  if (change.since_commit == change.good_commit) {
+    return fmt::format("between two nights of the one commit {}",
+                       short_commit(change.since_commit));
+  }
   return fmt::format("since {}, not in {}", short_commit(change.since_commit),
                      short_commit(change.good_commit));
 }
 
-DriftChange moved(const Trend& trend, const Reference& reference, const TrendPoint& now) {
+// What else is not as it was: a bit-stable engine repeats on one machine.
+std::string machine_words(const NightMachine& before, const NightMachine& now) {
+  std::string words;
+  const auto compare = [&](const char* what, const std::string& old, const std::string& other) {
+    if (old == other) return;
+    words += fmt::format("; {} '{}' -> '{}'", what, for_terminal(old), for_terminal(other));
+  };
+  compare("cpu", before.cpu, now.cpu);
+  compare("compiler", before.compiler, now.compiler);
+  compare("gpu", before.gpu, now.gpu);
+  compare("driver", before.driver, now.driver);
+  return words;
+}
+
+DriftChange moved(const Calendar& calendar, const Trend& trend, const Reference& reference,
+                  const TrendPoint& now) {
   const TrendPoint& before = *reference.last;
   const Reasons reasons = reasons_of(reference, now);
   DriftChange change = change_of(trend);
@@ -93,9 +123,10 @@ DriftChange moved(const Trend& trend, const Reference& reference, const TrendPoi
   change.since_commit = now.commit;
   change.good_commit = before.commit;
   change.words = fmt::format(
-      "{}: {}; p99 of error/bound {:.4g} -> {:.4g}, worst {:.4g} -> {:.4g}; {}", where(change),
+      "{}: {}; p99 of error/bound {:.4g} -> {:.4g}, worst {:.4g} -> {:.4g}; {}{}", where(change),
       reasons.any() ? fmt::format("{}", fmt::join(reasons.alarms, ", ")) : "its numbers moved",
-      before.p99, now.p99, before.worst, now.worst, since(change));
+      before.p99, now.p99, before.worst, now.worst, since(change),
+      machine_words(calendar.at(before).machine, calendar.at(now).machine));
   return change;
 }
 
@@ -111,17 +142,17 @@ DriftChange vanished(const Trend& trend, const TrendPoint& before, const std::st
   return change;
 }
 
-Runs runs_of(const HistoryView& view, const std::map<std::string, size_t>& place) {
+Runs runs_of(const HistoryView& view, const Calendar& calendar) {
   Runs runs;
   std::set<std::tuple<std::string, std::string, size_t>> seen;
   for (const Trend& trend : view.trends) {
     for (const TrendPoint& point : trend.points) {
-      seen.emplace(trend.panel, trend.engine, place.at(point.night));
+      seen.emplace(trend.panel, trend.engine, calendar.place.at(point.night));
     }
   }
   // Of a night that was cut off nothing is said of what is not there.
   for (const auto& [panel, engine, night] : seen) {
-    if (view.nights[night].complete) runs[{panel, engine}].push_back(night);
+    if (calendar.nights[night].complete) runs[{panel, engine}].push_back(night);
   }
   return runs;
 }
@@ -135,28 +166,27 @@ void advance(Reference& reference, const TrendPoint& now) {
   reference.last = &now;
 }
 
-void walk(const HistoryView& view, const Trend& trend, const std::vector<size_t>& runs,
-          const std::map<std::string, size_t>& place, std::vector<DatedChange>& changes) {
+void walk(const Calendar& calendar, const Trend& trend, const std::vector<size_t>& runs,
+          std::vector<DatedChange>& changes) {
   Reference reference;
   auto run = runs.begin();
   const auto say_gone_before = [&](size_t night) {
     // The first run without it says so; later ones have nothing to add.
     if (reference.last == nullptr) return;
-    const size_t last = place.at(reference.last->night);
-    const auto next = std::upper_bound(run, runs.end(), last);
+    const auto next = std::upper_bound(run, runs.end(), calendar.place.at(reference.last->night));
     if (next == runs.end() || *next >= night) return;
-    const Night& without = view.nights[*next];
+    const Night& without = calendar.nights[*next];
     changes.push_back({without.id, vanished(trend, *reference.last, without.commit)});
     run = next + 1;
   };
   for (const TrendPoint& now : trend.points) {
-    say_gone_before(place.at(now.night));
+    say_gone_before(calendar.place.at(now.night));
     if (reference.last != nullptr && !is_same(*reference.last, now)) {
-      changes.push_back({now.night, moved(trend, reference, now)});
+      changes.push_back({now.night, moved(calendar, trend, reference, now)});
     }
     if (now.complete) advance(reference, now);
   }
-  say_gone_before(view.nights.size());
+  say_gone_before(calendar.nights.size());
 }
 
 }  // namespace
@@ -174,14 +204,13 @@ std::string short_commit(const std::string& commit) {
 }
 
 std::vector<DatedChange> tensor_drift(const HistoryView& view) {
-  std::map<std::string, size_t> place;
-  for (size_t i = 0; i < view.nights.size(); ++i) place[view.nights[i].id] = i;
-  const Runs runs = runs_of(view, place);
+  const Calendar calendar(view);
+  const Runs runs = runs_of(view, calendar);
   std::vector<DatedChange> changes;
   for (const Trend& trend : view.trends) {
     const auto of_engine = runs.find({trend.panel, trend.engine});
     if (of_engine == runs.end()) continue;  // no complete night has it: nothing to compare with
-    walk(view, trend, of_engine->second, place, changes);
+    walk(calendar, trend, of_engine->second, changes);
   }
   return changes;
 }

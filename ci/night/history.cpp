@@ -102,7 +102,7 @@ std::unique_ptr<History> History::open(const std::string& path, std::string* why
     const fs::path folder = fs::path(path).parent_path();
     if (!folder.empty()) fs::create_directories(folder, error);
     if (error) {
-      throw DatabaseError(fmt::format("{}: {}", folder.string(), error.message()),
+      throw DatabaseError(fmt::format("{}: its folder cannot be made: {}", path, error.message()),
                           exit_infrastructure);
     }
     return std::make_unique<SqliteHistory>(path);

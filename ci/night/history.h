@@ -105,7 +105,8 @@ class History {
   // What was removed. Who found what first, when and on which commit is kept.
   virtual std::optional<std::vector<PrunedNight>> prune(const PruneRule& rule, std::string* why,
                                                         ExitStatus* status = nullptr) = 0;
-  // Of the latest nights_max nights, by when they began; the last of them is the latest.
+  // Of the latest nights_max nights, by when they began; the last of them is the latest. Findings
+  // and changes are by all nights that are stored.
   virtual std::optional<HistoryView> view(size_t nights_max, std::string* why,
                                           ExitStatus* status = nullptr) = 0;
   // How many groups of findings a night has.

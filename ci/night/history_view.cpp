@@ -1,6 +1,7 @@
 // A history as a report wants it: series by night, groups of findings, and what moved.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ci/night/drift.h"
 #include "ci/night/history_rows.h"
@@ -9,15 +10,13 @@
 namespace gdn {
 namespace {
 
-// Of the latest nights: headers, stages and gaps.
-std::vector<Night> read_headers(Database& database, size_t nights_max) {
-  constexpr size_t most = size_t{1} << 40;
+// Headers, stages and gaps, in time.
+std::vector<Night> read_headers(Database& database) {
   std::vector<Night> nights;
   Statement select(database,
                    fmt::format("SELECT key, complete, status, {} FROM night WHERE NOT pruned "
-                               "ORDER BY began DESC, id DESC LIMIT ?",
+                               "ORDER BY began, id",
                                columns_of<Night>().list));
-  select.bind_number(static_cast<int64_t>(std::min(nights_max, most)));
   while (select.step()) {
     Night night = record_of<Night>(select, 3);
     night.complete = select.number(1) != 0;
@@ -26,23 +25,21 @@ std::vector<Night> read_headers(Database& database, size_t nights_max) {
     read_records(database, "gap", select.number(0), night.gaps);
     nights.push_back(std::move(night));
   }
-  std::reverse(nights.begin(), nights.end());
   return nights;
 }
 
-// The rows of one kind of the nights from `oldest` on, grouped by `series`, each in time.
+// The rows of one kind, grouped by `series`, each in time.
 std::string select_series(const char* kind, const std::string& columns, const char* series) {
   return fmt::format(
       "SELECT n.id, n.\"commit\", n.began, n.complete, {} FROM {} r JOIN night n ON n.key = "
-      "r.night WHERE NOT n.pruned AND (n.began, n.id) >= (?, ?) ORDER BY {}, n.began, n.id",
+      "r.night ORDER BY {}, n.began, n.id",
       columns, kind, series);
 }
 
-std::vector<Trend> read_trends(Database& database, const Night& oldest) {
+std::vector<Trend> read_trends(Database& database) {
   std::vector<Trend> trends;
   Statement select(database, select_series("tensor", columns_of<NightTensor>().list,
                                            "panel, engine, operator, tensor"));
-  select.bind_text(oldest.began).bind_text(oldest.id);
   while (select.step()) {
     const auto row = record_of<NightTensor>(select, 4);
     const bool is_next = !trends.empty() && trends.back().panel == row.panel &&
@@ -56,11 +53,10 @@ std::vector<Trend> read_trends(Database& database, const Night& oldest) {
   return trends;
 }
 
-std::vector<BenchTrend> read_benches(Database& database, const Night& oldest) {
+std::vector<BenchTrend> read_benches(Database& database) {
   std::vector<BenchTrend> trends;
   Statement select(database,
                    select_series("bench", columns_of<NightBench>().list, "machine, name, unit"));
-  select.bind_text(oldest.began).bind_text(oldest.id);
   while (select.step()) {
     const auto row = record_of<NightBench>(select, 4);
     const bool is_next = !trends.empty() && trends.back().machine == row.machine &&
@@ -70,6 +66,22 @@ std::vector<BenchTrend> read_benches(Database& database, const Night& oldest) {
         {select.text(0), select.text(1), select.text(2), row.median, row.fastest, row.slowest});
   }
   return trends;
+}
+
+// Leaves the latest nights, and of the series what lies in them.
+void shorten(HistoryView& view, size_t nights_max) {
+  const size_t drop = view.nights.size() - std::min(view.nights.size(), nights_max);
+  std::set<std::string> dropped;
+  for (size_t i = 0; i < drop; ++i) dropped.insert(view.nights[i].id);
+  view.nights.erase(view.nights.begin(), view.nights.begin() + static_cast<std::ptrdiff_t>(drop));
+  const auto shorten_all = [&](auto& trends) {
+    for (auto& trend : trends) {
+      std::erase_if(trend.points, [&](const auto& p) { return dropped.contains(p.night); });
+    }
+    std::erase_if(trends, [](const auto& trend) { return trend.points.empty(); });
+  };
+  shorten_all(view.trends);
+  shorten_all(view.benches);
 }
 
 double rise_of(const DriftChange& change) { return change.after - change.before; }
@@ -95,21 +107,21 @@ HistoryView read_view(Database& database, size_t nights_max) {
   database.run("BEGIN");
   HistoryView view;
   try {
-    view.nights = read_headers(database, nights_max);
+    view.nights = read_headers(database);
+    view.trends = read_trends(database);
+    view.benches = read_benches(database);
     view.findings = read_known_findings(database);
-    if (!view.nights.empty()) {
-      view.trends = read_trends(database, view.nights.front());
-      view.benches = read_benches(database, view.nights.front());
-    }
   } catch (...) {
     sqlite3_exec(database.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
   database.run("COMMIT");
+  // Of all nights: what is an alarm does not depend on how many of them someone looks at.
   add_detectable_steps(view.benches);
   for (DatedChange& dated : drift(view)) {
     if (dated.night == view.nights.back().id) view.changes.push_back(std::move(dated.change));
   }
+  shorten(view, nights_max);
   return view;
 }
 
