@@ -108,6 +108,11 @@ void double_errors(NightTensor& tensor) {
   tensor.digest = digest_of(tensor);
 }
 
+Case smallest_rollback() {
+  std::string why;
+  return parse_case(rollback_case, &why).value();
+}
+
 std::vector<NightInvariant> invariants_of_engine(const std::string& engine, uint64_t cases) {
   const Lab lab = lab_of(engine);
   std::vector<NightInvariant> rows;
@@ -115,9 +120,10 @@ std::vector<NightInvariant> invariants_of_engine(const std::string& engine, uint
     NightInvariant row;
     row.engine = engine;
     row.invariant = invariant.name;
-    for (uint64_t i = 0; i < cases; ++i) {
-      const Case c = draw_case(1, i);
-      if (!invariant.claim.applies(c) || !asked(invariant, c)) continue;
+    // Drawn ones, and one of a corpus.
+    for (uint64_t i = 0; i <= cases; ++i) {
+      const Case c = i < cases ? draw_case(1, i) : smallest_rollback();
+      if (!invariant.claim.applies(c) || (i < cases && !asked(invariant, c))) continue;
       const Verdict verdict = check(invariant, c, lab);
       row.holds += verdict.outcome == Outcome::holds ? 1 : 0;
       row.fails += verdict.outcome == Outcome::fails ? 1 : 0;
@@ -152,8 +158,6 @@ NightMutant judged_mutant(const std::string& name, const std::string& op, uint64
 }
 
 NightFinding rollback_finding() {
-  std::string why;
-  const std::optional<Case> c = parse_case(rollback_case, &why);
   const Lab lab = lab_of("mutant:rollback_keeps_history");
   const Invariant* invariant = invariant_named("rollback_forgets_drafts");
   NightFinding finding;
@@ -161,7 +165,7 @@ NightFinding rollback_finding() {
   finding.op = "host";
   finding.engine = "twin";
   finding.diagnosis = "rollback_keeps_history";
-  finding.detail = check(*invariant, c.value(), lab).detail;
+  finding.detail = check(*invariant, smallest_rollback(), lab).detail;
   finding.case_text = rollback_case;
   finding.replay =
       "build/dev/deltaproof replay out/rollback_forgets_drafts_13e6c87a.case --invariant "

@@ -33,12 +33,13 @@ std::vector<std::string> paths_of(const ReportCommand& command) {
 }
 
 std::optional<Night> read_night(const std::string& path, std::string* why) {
+  std::error_code error;
   std::ifstream in(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in.good() && !in.eof()) {
+  if (!in || std::filesystem::is_directory(path, error)) {
     *why = path + ": cannot be read";
     return std::nullopt;
   }
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   std::string wrong;
   std::optional<Night> night = parse_night(text, &wrong);
   if (!night) *why = fmt::format("{}: {}", path, wrong);

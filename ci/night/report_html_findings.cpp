@@ -34,6 +34,8 @@ std::string finding_html(const HistoryView& view, const KnownFinding& finding, s
     html += term_html("not there at", short_commit(finding.last_good_commit));
   }
   html += term_html("last seen", seen_text(finding.last_began, finding.last_commit));
+  const std::string also = also_of(view, finding);
+  if (!also.empty()) html += term_html("also", also);
   if (const Night* gone = gone_since(view, finding)) {
     html += term_html("gone since", seen_text(gone->began, gone->commit));
   }

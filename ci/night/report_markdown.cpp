@@ -113,6 +113,7 @@ std::string finding_text(const HistoryView& view, const KnownFinding& finding) {
   add("detail", latest.detail);
   add("seen", fmt::format("{}; in {}, {} in the last of them", dates_of(finding),
                           counted(finding.nights, "night"), counted(latest.seen, "time")));
+  add("also", also_of(view, finding));
   if (const Night* gone = gone_since(view, finding)) {
     add("gone since", fmt::format("{} at {}", date_of(gone->began), short_commit(gone->commit)));
   }

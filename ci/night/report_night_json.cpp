@@ -77,7 +77,8 @@ ordered_json json_of(const KnownFinding& finding) {
           {"first_commit", finding.first_commit},
           {"last_night", finding.last_night},
           {"last_commit", finding.last_commit},
-          {"last_good_commit", finding.last_good_commit}};
+          {"last_good_commit", finding.last_good_commit},
+          {"is_back", finding.is_back}};
 }
 
 ordered_json json_of(const DriftChange& change) {

@@ -311,6 +311,17 @@ const Night* gone_since(const HistoryView& view, const KnownFinding& finding) {
   return nullptr;
 }
 
+std::string also_of(const HistoryView& view, const KnownFinding& finding) {
+  std::string text;
+  if (finding.is_back) text = "it was fixed before, and came back";
+  const bool here = view.nights.empty() || view.nights.back().id == finding.last_night;
+  if (finding.state == "known" && !here) {
+    text += text.empty() ? "" : "; ";
+    text += "the latest night did not ask";
+  }
+  return text;
+}
+
 std::string dates_of(const KnownFinding& finding) {
   std::string text = fmt::format("first seen {} at {}", date_of(finding.first_began),
                                  short_commit(finding.first_commit));

@@ -54,6 +54,8 @@ std::vector<const NightStage*> stages_not_run(const Night& night);
 
 // The night after the last that has it, of a finding that is fixed and whose nights are still here.
 const Night* gone_since(const HistoryView& view, const KnownFinding& finding);
+// That it is back, or that nobody asked this time; or empty.
+std::string also_of(const HistoryView& view, const KnownFinding& finding);
 // One line that names it: "operators_within_bound fails on simt (delta_rule): beta_halved".
 std::string title_of(const NightFinding& finding);
 // "since 1a2b3c4d5e, first seen 2026-11-21, good at 99aa00bb11"
