@@ -10,7 +10,6 @@
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
-#include "ci/night/history_options.h"
 #include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
@@ -32,6 +31,7 @@ Examples
   deltaproof export --cases 200 --out cases.safetensors
   deltaproof dialects
   deltaproof history import out/night.jsonl && deltaproof history drift
+  deltaproof report --history out/history.sqlite --out out
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
@@ -354,8 +354,6 @@ int run(int argc, char** argv) {
   night.panel.program = argv[0];
   gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
-  gdn::HistoryCommand history;
-  const CLI::App* const history_command = gdn::add_history(app, history);
 
   try {
     app.parse(argc, argv);
@@ -378,7 +376,6 @@ int run(int argc, char** argv) {
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
-  if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
 }
 
