@@ -53,7 +53,21 @@ std::string what_was_judged(const CheckReport& report) {
                      fmt::join(report.engines, ", "));
 }
 
-// Invariants that were not asked for one reason, on one line.
+// Of an engine that serves little the names are a hundred.
+std::string in_lines(const std::string& text, const std::vector<std::string>& names) {
+  constexpr size_t width_max = 100;
+  std::string all = text;
+  size_t width = text.size();
+  for (const std::string& name : names) {
+    const bool fits = width + 1 + name.size() <= width_max;
+    all += fits ? " " : "\n  ";
+    width = (fits ? width + 1 : 2) + name.size();
+    all += name;
+  }
+  return all;
+}
+
+// Invariants that were not asked, each reason once.
 std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const std::string& line : report.not_asked) {
@@ -66,7 +80,7 @@ std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
   }
   std::vector<std::string> lines;
   for (const auto& [reason, names] : reasons) {
-    lines.push_back(fmt::format("not asked, {}: {}", reason, fmt::join(names, " ")));
+    lines.push_back(in_lines(fmt::format("not asked, {} ({}):", reason, names.size()), names));
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <string_view>
 #include <system_error>
 
 #include "ci/commands.h"
@@ -15,27 +16,38 @@
 
 namespace {
 
-constexpr const char* footer = R"(
-Examples
-  deltaproof verify corpus/oracle/*.safetensors
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so
-  deltaproof verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay
-  deltaproof check --smoke
-  deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
-  deltaproof replay out/layer_within_bound_1a2b3c4d.case
-  deltaproof triage out
-  deltaproof compare before.json after.json
-  deltaproof list invariants
-  deltaproof export --cases 200 --out cases.safetensors
-  deltaproof dialects
-  deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
+constexpr std::string_view examples[] = {
+    "verify corpus/oracle/*.safetensors",
+    "verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so",
+    "verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped",
+    "verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay",
+    "check --smoke",
+    "check --engine ./my_engine.so",
+    "check --invariant recurrent_calls_within_bound --engine ./my_engine.so --cases 5000",
+    "replay out/layer_within_bound_1a2b3c4d.case",
+    "triage out",
+    "compare before.json after.json",
+    "list invariants",
+    "export --cases 200 --subject recurrent --out cases.safetensors",
+    "dialects",
+    "corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so"};
 
+constexpr const char* exit_statuses = R"(
 Exit status
   0  what was judged holds          3  an error of deltaproof itself
   1  something fails, or nothing    4  the engine failed: a status, a crash, lost
      could be judged                5  infrastructure: no device, disk, missing tool
   2  bad input or usage)";
+
+// Examples of one command; of all where it is empty.
+std::string footer_of(const std::string& command) {
+  std::string text;
+  for (const std::string_view example : examples) {
+    const bool is_its = command.empty() || example.substr(0, example.find(' ')) == command;
+    if (is_its) text += "\n  deltaproof " + std::string(example);
+  }
+  return (text.empty() ? "" : "\nExamples" + text + "\n") + exit_statuses;
+}
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
@@ -306,7 +318,7 @@ int run(int argc, char** argv) {
       "deltaproof verifies Gated DeltaNet engines: is every number explainable by rounding, and "
       "if not, which operator is wrong?"};
   app.set_version_flag("--version", gdn::version_text());
-  app.footer(footer);
+  app.footer(footer_of(""));
   app.require_subcommand(1);
   // Before or after the command: it belongs to all that call engines.
   app.fallthrough();
@@ -345,6 +357,9 @@ int run(int argc, char** argv) {
   CorpusCommands corpus;
   corpus.add.program = argv[0];
   const CLI::App* const corpus_command = add_corpus(app, corpus);
+  for (CLI::App* const command : app.get_subcommands({})) {
+    command->footer(footer_of(command->get_name()));
+  }
 
   try {
     app.parse(argc, argv);
