@@ -146,7 +146,15 @@ TEST_F(ExportCli, RefusesBadInputInWords) {
 }
 
 TEST_F(ExportCli, NeverTakesThePlaceOfACaseThatItReads) {
-  const std::string text = print(Case{.subject = Subject::gates, .seed = 1});
+  Case c;
+  c.subject = Subject::gates;
+  c.shape = {.hidden_size = 1,
+             .num_k_heads = 1,
+             .head_k_dim = 1,
+             .num_v_heads = 1,
+             .head_v_dim = 1,
+             .conv_kernel = 1};
+  const std::string text = print(c);
   write("in.case", text);
   std::filesystem::create_symlink("in.case", path("link"));
   for (const char* out : {"in.case", "link"}) {

@@ -28,8 +28,13 @@ struct Told {
     if (!right.has_slots) return s.index;
     const int64_t place = by_token ? s.first_token + i : s.index;
     const int64_t slot = call.slots[static_cast<size_t>(place)];
-    const bool is_slot = slot >= 0 && slot < c.pool.slots;
-    return is_slot ? slot : none;
+    return is_live(slot) ? slot : none;
+  }
+  bool is_live(int64_t slot) const {
+    const Dialect::Padding padding = c.dialect.padding;
+    const bool from_1_on = padding == Dialect::Padding::not_positive_zeroes ||
+                           padding == Dialect::Padding::slot_zero_is_null;
+    return slot >= (from_1_on ? 1 : 0) && slot < c.pool.slots;
   }
   int64_t indices(const BatchSequence& s) const { return by_token ? s.tokens : 1; }
   int64_t accepted(int64_t n) const {
@@ -37,11 +42,19 @@ struct Told {
   }
 };
 
-// A sequence that starts from another of its slots, where that is one.
-void start_at(const Told& t, BatchSequence& s, int64_t accepted) {
-  if (accepted < 1 || accepted > t.indices(s)) return;
-  const int64_t slot = t.slot(s, accepted - 1);
-  if (slot >= 0 && !s.is_padding) s.start_slot = slot;
+// A sequence that starts from another slot: what was padding may be none, and the reverse.
+void restart(const Told& t, RecurrentBatch& batch, BatchSequence& s, int64_t slot) {
+  const bool was_padding = s.is_padding;
+  s.start_slot = slot;
+  s.is_padding = slot < 0;
+  if (s.is_padding == was_padding) return;
+  const bool skips = t.c.dialect.padding == Dialect::Padding::negative_skips;
+  const OutputKind padded = skips ? OutputKind::untouched : OutputKind::zero;
+  for (int64_t i = 0; i < s.tokens; ++i) {
+    const auto token = static_cast<size_t>(s.first_token + i);
+    batch.output[token] = s.is_padding ? padded : OutputKind::computed;
+    batch.store[token] = s.is_padding || !t.by_token ? none : t.slot(s, i);
+  }
 }
 
 using Change = void (*)(const Told& t, RecurrentBatch& batch);
@@ -60,8 +73,12 @@ void leave_out(RecurrentBatch& batch, const auto& is_left_out) {
   std::erase_if(batch.sequences, is_left_out);
 }
 
+// Where an index leaves the sequence's own nothing is known.
 void start_by(const Told& t, RecurrentBatch& batch, const auto& accepted_of) {
-  each(batch, [&](BatchSequence& s) { start_at(t, s, accepted_of(s)); });
+  each(batch, [&](BatchSequence& s) {
+    const int64_t accepted = accepted_of(s);
+    if (accepted >= 1 && accepted <= t.indices(s)) restart(t, batch, s, t.slot(s, accepted - 1));
+  });
 }
 
 void from_zero_by(const Told& t, RecurrentBatch& batch, const auto& place_of) {
@@ -144,7 +161,7 @@ const Story stories[] = {
        each(b, [&](auto& s) {
          const auto place = static_cast<size_t>(t.accepted(s.index) - 1);
          const int64_t slot = place < t.call.slots.size() ? t.call.slots[place] : none;
-         if (slot >= 0 && slot < t.c.pool.slots && !s.is_padding) s.start_slot = slot;
+         restart(t, b, s, t.is_live(slot) ? slot : none);
        });
      }},
     {"empty_sequence_ends_the_batch", "sequences behind one without tokens are left out",
@@ -167,12 +184,15 @@ const Story stories[] = {
        leave_out(b, [](const auto& s) { return s.index >= 32; });
      }},
     {"last_sequence_takes_the_tail", "the last sequence goes on to the last token",
-     [](const Told&, RecurrentBatch& b) {
+     [](const Told& t, RecurrentBatch& b) {
        if (b.sequences.empty()) return;
        BatchSequence& last = b.sequences.back();
-       const int64_t tokens = std::ssize(b.store) - last.first_token;
-       std::swap(b.store[static_cast<size_t>(last.first_token + last.tokens - 1)], b.store.back());
-       last.tokens = tokens;
+       const int64_t end = last.first_token + last.tokens;
+       last.tokens = std::ssize(b.store) - last.first_token;
+       if (!t.by_token) std::swap(b.store[static_cast<size_t>(end - 1)], b.store.back());
+       for (int64_t i = end; t.by_token && i < std::ssize(b.store); ++i) {
+         b.store[static_cast<size_t>(i)] = t.slot(last, i - last.first_token);
+       }
      }},
     {"only_the_last_draft_is_stored", "of a sequence's states the last one alone is stored",
      [](const Told&, RecurrentBatch& b) {
@@ -332,7 +352,8 @@ std::vector<Explanation> batch_causes(const WrongBatch& wrong, const Lab& lab) {
   const RecurrentBatch right = batch_of(wrong.c, call);
   const Told told{wrong.c, call, right, right.writes == Dialect::StateWrites::every_token};
   std::vector<Explanation> causes;
-  if (wrong.sequence < 0) return causes;
+  // What no array shows none explains.
+  if (explained(wrong, right, right, lab).holds()) return causes;
   for (const Story& story : stories) {
     RecurrentBatch other = right;
     story.change(told, other);
