@@ -53,16 +53,20 @@ std::string what_was_judged(const CheckReport& report) {
                      fmt::join(report.engines, ", "));
 }
 
-// Of an engine that serves little the names are a hundred.
-std::string in_lines(const std::string& text, const std::vector<std::string>& names) {
+// Of an engine that serves little the names of a remark are a hundred.
+std::string wrapped(const std::string& line) {
+  constexpr size_t names_few = 200;
   constexpr size_t width_max = 100;
-  std::string all = text;
-  size_t width = text.size();
-  for (const std::string& name : names) {
-    const bool fits = width + 1 + name.size() <= width_max;
-    all += fits ? " " : "\n  ";
-    width = (fits ? width + 1 : 2) + name.size();
-    all += name;
+  if (line.size() <= names_few) return line;
+  std::string all;
+  size_t width = 0;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const bool fits = width + 1 + end - at <= width_max;
+    if (!all.empty()) all += fits ? " " : "\n  ";
+    width = (fits ? width + 1 : 2) + end - at;
+    all.append(line, at, end - at);
+    at = end + 1;
   }
   return all;
 }
@@ -80,7 +84,8 @@ std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
   }
   std::vector<std::string> lines;
   for (const auto& [reason, names] : reasons) {
-    lines.push_back(in_lines(fmt::format("not asked, {} ({}):", reason, names.size()), names));
+    lines.push_back(
+        fmt::format("not asked, {} ({}): {}", reason, names.size(), fmt::join(names, " ")));
   }
   return lines;
 }
@@ -156,7 +161,7 @@ std::string as_text(const CheckReport& report) {
                                  as_text(table_of_rows(report)));
   if (report.drawn > 0) text += "\n" + as_text(table_of_regimes(report));
   text += "\n";
-  for (const std::string& line : remarks(report)) text += for_terminal(line) + "\n";
+  for (const std::string& line : remarks(report)) text += wrapped(for_terminal(line)) + "\n";
   for (const SavedFailure& failure : report.failures) {
     text += "\n";
     for (const std::string& line : lines_of(failure)) text += for_terminal(line) + "\n";
