@@ -200,13 +200,34 @@ const Story stories[] = {
          std::fill_n(b.store.begin() + s.first_token, s.tokens - 1, none);
        }
      }},
-    {"final_state_goes_to_the_start_slot",
-     "the state of the last token goes to the slot that the sequence started from",
+    {"sequences_beyond_32_left_out", "states of sequences beyond 32 are not stored",
      [](const Told&, RecurrentBatch& b) {
        for (const BatchSequence& s : b.sequences) {
-         if (s.is_padding) continue;
-         b.store[static_cast<size_t>(s.first_token + s.tokens - 1)] = s.start_slot;
+         if (s.index >= 32) std::fill_n(b.store.begin() + s.first_token, s.tokens, none);
        }
+     }},
+    {"slot_is_the_first_token", "a sequence is in the slot of its first token's number",
+     [](const Told& t, RecurrentBatch& b) {
+       if (t.by_token) return;
+       each(b, [&](auto& s) {
+         const bool is_slot = !s.is_padding && s.first_token < t.c.pool.slots;
+         if (is_slot) s.start_slot = s.first_token;
+         int64_t& store = b.store[static_cast<size_t>(s.first_token + s.tokens - 1)];
+         if (is_slot && store >= 0) store = s.first_token;
+       });
+     }},
+    {"first_token_of_all_ignored", "the first sequence starts at token 0, whatever its coding says",
+     [](const Told& t, RecurrentBatch& b) {
+       const auto begin = t.call.at(Argument::start);
+       std::rotate(b.store.begin(), b.store.begin() + begin, b.store.end());
+       std::rotate(b.output.begin(), b.output.begin() + begin, b.output.end());
+       each(b, [&](auto& s) {
+         s.first_token -= begin;
+         for (int64_t i = 0; t.by_token && !s.is_padding && i < s.tokens; ++i) {
+           b.store[static_cast<size_t>(s.first_token + i)] = t.slot(s, i);
+         }
+         restart(t, b, s, t.slot(s, t.accepted(s.index) - 1));
+       });
      }},
     {"token_without_a_slot_gives_0", "a token whose own slot is padding gives 0",
      [](const Told& t, RecurrentBatch& b) {

@@ -14,7 +14,7 @@ gdn_status wrong(gdn_engine* engine, const Args& args) {
 const gdn_api api = twin_recurring_by<wrong>("rows_of_q_taken_as_packed");
 const MutantRegistrar self{{.name = "rows_of_q_taken_as_packed",
                             .bug = "the rows of q are taken to lie one behind the other",
-                            .op = "delta_rule",
+                            .op = "host",
                             .api = &api}};
 
 }  // namespace
