@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 
 #include "ci/check_report.h"
 #include "ci/compare.h"
+#include "ci/ratios_json.h"
 #include "ci/report.h"
 
 namespace gdn {
@@ -22,35 +22,6 @@ using nlohmann::json;
 
 // Thrown by what a report must have and this one has not; read_run says where.
 [[noreturn]] void bad(const std::string& why) { throw std::runtime_error(why); }
-
-// More samples than this no run has, and sums of them stay exact.
-constexpr size_t samples_max = size_t{1} << 40;
-
-size_t count_of(const json& value) {
-  if (!value.is_number_unsigned() || value.get<size_t>() > samples_max) {
-    bad(fmt::format("a count was expected, got {}", value.dump()));
-  }
-  return value.get<size_t>();
-}
-
-RatioCounts ratios_of(const json& value) {
-  RatioCounts ratios;
-  ratios.zero = count_of(value.at("zero"));
-  ratios.infinite = count_of(value.at("infinite"));
-  for (const auto& [name, samples] : value.at("powers_of_two").items()) {
-    int exponent = 0;
-    const char* const end = name.data() + name.size();
-    const auto read = std::from_chars(name.data(), end, exponent);
-    const bool in_range =
-        exponent >= RatioCounts::exponent_min && exponent <= RatioCounts::exponent_max;
-    if (read.ec != std::errc() || read.ptr != end || !in_range) {
-      bad(fmt::format("powers_of_two: '{}' is no exponent from {} to {}", name,
-                      RatioCounts::exponent_min, RatioCounts::exponent_max));
-    }
-    ratios.powers_of_two[exponent] = count_of(samples);
-  }
-  return ratios;
-}
 
 void add(RatioCounts& sum, const RatioCounts& more) {
   sum.zero += more.zero;
@@ -92,13 +63,13 @@ void read_check(const json& root, ReadRun& run) {
   run.about =
       fmt::format("check, {}, seed {}, {} drawn and {} corpus cases, {}",
                   only.empty() ? fmt::format("{} engines", engines.size()) : "engine " + only,
-                  text(root, "seed"), count_of(root.at("drawn_cases")),
-                  count_of(root.at("corpus_cases")), text(root, "deltaproof"));
+                  text(root, "seed"), sample_count_of(root.at("drawn_cases")),
+                  sample_count_of(root.at("corpus_cases")), text(root, "deltaproof"));
   if (root.at("interrupted").get<bool>()) run.notes.push_back(run.path + ": it was interrupted");
   ReadRun::Part& part = run.parts[""];
   for (const json& row : root.at("rows")) {
     RatioKey key = {"", text(row, "invariant"), "", role_of(text(row, "engine"), only)};
-    part.fails[key] += count_of(row.at("fails"));
+    part.fails[key] += sample_count_of(row.at("fails"));
     for (const auto& [subject, ratios] : row.at("ratios").items()) {
       key.op = subject;
       add(part.ratios[key], ratios_of(ratios));

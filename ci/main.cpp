@@ -4,50 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
-#include <string_view>
 #include <system_error>
 
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/help_footer.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
+#include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
 namespace {
-
-constexpr std::string_view examples[] = {
-    "verify corpus/oracle/*.safetensors",
-    "verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so",
-    "verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped",
-    "verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay",
-    "check --smoke",
-    "check --engine ./my_engine.so",
-    "check --invariant recurrent_calls_within_bound --engine ./my_engine.so --cases 5000",
-    "replay out/layer_within_bound_1a2b3c4d.case",
-    "triage out",
-    "compare before.json after.json",
-    "list invariants",
-    "export --cases 200 --subject recurrent --out cases.safetensors",
-    "dialects",
-    "corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so"};
-
-constexpr const char* exit_statuses = R"(
-Exit status
-  0  what was judged holds          3  an error of deltaproof itself
-  1  something fails, or nothing    4  the engine failed: a status, a crash, lost
-     could be judged                5  infrastructure: no device, disk, missing tool
-  2  bad input or usage)";
-
-// Examples of one command; of all where it is empty.
-std::string footer_of(const std::string& command) {
-  std::string text;
-  for (const std::string_view example : examples) {
-    const bool is_its = command.empty() || example.substr(0, example.find(' ')) == command;
-    if (is_its) text += "\n  deltaproof " + std::string(example);
-  }
-  return (text.empty() ? "" : "\nExamples" + text + "\n") + exit_statuses;
-}
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
@@ -318,7 +286,6 @@ int run(int argc, char** argv) {
       "deltaproof verifies Gated DeltaNet engines: is every number explainable by rounding, and "
       "if not, which operator is wrong?"};
   app.set_version_flag("--version", gdn::version_text());
-  app.footer(footer_of(""));
   app.require_subcommand(1);
   // Before or after the command: it belongs to all that call engines.
   app.fallthrough();
@@ -341,8 +308,7 @@ int run(int argc, char** argv) {
   gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
-  triage.program = limit.program = odds.program = argv[0];
-  dialects.program = argv[0];
+  triage.program = limit.program = odds.program = dialects.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -356,10 +322,11 @@ int run(int argc, char** argv) {
   const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
+  gdn::NightCommands night;
+  night.panel.program = argv[0];
+  gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
-  for (CLI::App* const command : app.get_subcommands({})) {
-    command->footer(footer_of(command->get_name()));
-  }
+  gdn::give_footers(app);
 
   try {
     app.parse(argc, argv);
@@ -380,6 +347,7 @@ int run(int argc, char** argv) {
   if (list_command->parsed()) return gdn::run_list(list);
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
+  if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
   return gdn::exit_bad_input;
 }

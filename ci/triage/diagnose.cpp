@@ -8,7 +8,6 @@
 #include <set>
 
 #include "ci/judging.h"
-#include "ci/triage/batch_causes.h"
 #include "ci/triage/causes.h"
 #include "ci/triage/localise.h"
 #include "ci/triage/own_words.h"
@@ -52,30 +51,9 @@ std::optional<Suspicion> of_its_operator(const std::optional<Suspicion>& in_call
   return local && local->op == in_call->op ? local : in_call;
 }
 
-// A batch is looked into sequence by sequence: where one is wrong alone, so is its operator. Those
-// whose sequences are right alone are kept in `batches`: what is wrong there is the host's.
-std::optional<Suspicion> suspect_sequence(const Candidates& candidates, const Lab& lab,
-                                          std::vector<WrongBatch>& batches) {
-  constexpr size_t batches_max = 4;
-  for (const Case& c : candidates.all) {
-    std::optional<WrongBatch> wrong = wrong_batch(c, lab);
-    if (!wrong) continue;
-    std::optional<Suspicion> alone;
-    if (wrong->alone) alone = suspect_operator(*wrong->alone, lab);
-    if (alone && alone->in_operator) {
-      alone->notes.push_back(wrong->where() + " of the batch is as wrong alone");
-      return alone;
-    }
-    if (batches.size() < batches_max) batches.push_back(*std::move(wrong));
-  }
-  return std::nullopt;
-}
-
-std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& lab,
-                                       std::vector<WrongBatch>& batches) {
+std::optional<Suspicion> suspect_among(const Candidates& candidates, const Lab& lab) {
   // Of a recurrence whose arguments are not there no number says anything.
   if (auto buffer = suspect_buffer(candidates.all.back(), lab)) return buffer;
-  if (auto sequence = suspect_sequence(candidates, lab, batches)) return sequence;
   // Calls do not matter to the local check of a layer.
   std::set<std::string> looked_at;
   std::optional<Suspicion> in_calls;
@@ -146,37 +124,12 @@ const Invariant* shown_by(const Question& question, const Case& c, const Lab& la
   return nullptr;
 }
 
-// No number is wrong but by how a batch leads to it.
-void blame_batch(const WrongBatch& batch, Suspicion& suspicion) {
-  if (suspicion.in_operator || suspicion.call || is_own_fault(suspicion.verdict)) return;
-  suspicion.op = host;
-  suspicion.tensor.clear();
-  if (!batch.alone) return;
-  suspicion.notes.push_back(batch.where() +
-                            " is right alone: what is wrong is how the batch leads to it");
-}
-
-// What explains every batch that was wrong.
-std::vector<Explanation> causes_of(const std::vector<WrongBatch>& batches, const Lab& lab) {
-  std::vector<Explanation> causes = batch_causes(batches.front(), lab);
-  for (size_t i = 1; i < batches.size(); ++i) {
-    const std::vector<Explanation> others = batch_causes(batches[i], lab);
-    std::erase_if(causes, [&](const Explanation& cause) {
-      return std::none_of(others.begin(), others.end(),
-                          [&](const Explanation& other) { return other.name == cause.name; });
-    });
-  }
-  return causes;
-}
-
-void look_into(const Suspicion& suspicion, const Candidates& candidates,
-               const std::vector<WrongBatch>& batches, const Lab& lab, Finding& finding) {
+void look_into(const Suspicion& suspicion, const Candidates& candidates, const Lab& lab,
+               Finding& finding) {
   if (!suspicion.in_operator) {
-    if (!batches.empty() && suspicion.op == host && !finding.call) {
-      finding.explanations = causes_of(batches, lab);
-    }
     std::optional<OwnWords> own = own_words(finding.verdict.detail);
     if (own && !finding.call) finding.explanations.push_back(std::move(own->cause));
+    if (finding.explanations.empty()) finding.explanations = suspicion.explanations;
     return;
   }
   const std::optional<Located> found = located(suspicion.c, lab);
@@ -225,8 +178,7 @@ Finding diagnose(const Question& question, const Lab& lab) {
   finding.smallest = question.c;
   Candidates candidates;
   Verdict verdict = judge_watched(question, lab, candidates);
-  std::vector<WrongBatch> batches;
-  std::optional<Suspicion> suspicion = suspect_among(candidates, lab, batches);
+  std::optional<Suspicion> suspicion = suspect_among(candidates, lab);
   if (!suspicion && verdict.outcome >= Outcome::engine_error) {
     suspicion = by_the_words(question, verdict);
   }
@@ -234,7 +186,6 @@ Finding diagnose(const Question& question, const Lab& lab) {
   if (question.invariant != nullptr) finding.invariant = question.invariant->name;
   if (!suspicion && question.invariant == nullptr) return diagnose_by_all(question, lab);
   if (!suspicion) return finding;
-  if (!batches.empty()) blame_batch(batches.front(), *suspicion);
   finding.op = suspicion->op;
   finding.tensor = suspicion->tensor;
   finding.verdict = suspicion->verdict;
@@ -251,7 +202,7 @@ Finding diagnose(const Question& question, const Lab& lab) {
                     "keeps all calls",
                     finding.call->setting));
   }
-  look_into(*suspicion, candidates, batches, lab, finding);
+  look_into(*suspicion, candidates, lab, finding);
   const Invariant* const shown = shown_by(question, finding.smallest, lab);
   finding.invariant = shown == nullptr ? "" : shown->name;
   return finding;

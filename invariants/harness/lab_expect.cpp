@@ -1,7 +1,6 @@
 // What a case should give: the reference asked about the sequences that its calls make.
 #include <algorithm>
 
-#include "invariants/harness/batch_expectation.h"
 #include "invariants/harness/lab.h"
 #include "invariants/harness/lab_runner.h"
 #include "invariants/harness/life.h"
@@ -140,9 +139,10 @@ std::vector<TokenInputs> normed_tokens(const Case& c, const RecurrentInputs& in,
   return tokens;
 }
 
-CallExpectation expect_recurrent_call(const Case& c, const RecurrentInputs& in,
-                                      const RecurrentBatch& batch, const Call& call, int64_t first,
-                                      const std::vector<float>& pool, const Contract& contract) {
+CallExpectation expect_recurrent_call(const Case& c, const RecurrentInputs& in, const Call& call,
+                                      int64_t first, const std::vector<float>& pool,
+                                      const Contract& contract) {
+  const RecurrentBatch batch = batch_of(c, call);
   CallExpectation want;
   want.refused = !batch.why_refused.empty();
   if (want.refused) return want;
@@ -158,8 +158,7 @@ std::map<std::string, Bounded> expect_recurrent(const Case& c, const Numbers& nu
                                                 const Contract& contract) {
   const RecurrentInputs in = recurrent_inputs(c, numbers);
   const Call whole = c.with_calls({}).calls_made().front();
-  return expect_recurrent_call(c, in, batch_of(c, whole), whole, 0, in.initial_state, contract)
-      .arrays;
+  return expect_recurrent_call(c, in, whole, 0, in.initial_state, contract).arrays;
 }
 
 std::map<std::string, Bounded> expect_operator(const Case& c, const Numbers& numbers,
@@ -272,15 +271,6 @@ const Expectation& Lab::expect(const Case& c) const {
   return expectations_.emplace(text, expect_layers(c, held->numbers, contract())).first->second;
 }
 
-CallExpectation expect_batch(const Case& c, size_t index, const RecurrentBatch& batch,
-                             const std::vector<float>& pool, const Contract& contract) {
-  std::string why;
-  const std::optional<Numbers> numbers = materialise(c, &why);
-  if (!numbers) return {};
-  return expect_recurrent_call(c, recurrent_inputs(c, *numbers), batch, c.calls[index],
-                               first_tokens(c)[index], pool, contract);
-}
-
 std::vector<float> Lab::first_pool(const Case& c) const {
   std::string why;
   const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
@@ -293,8 +283,8 @@ CallExpectation Lab::expect_recurrent(const Case& c, size_t index,
   const std::shared_ptr<const Numbers> numbers = numbers_of(c, &why);
   if (!numbers) return {};
   const int64_t first = first_tokens(c)[index];
-  return expect_recurrent_call(c, recurrent_inputs(c, *numbers), batch_of(c, c.calls[index]),
-                               c.calls[index], first, pool, contract());
+  return expect_recurrent_call(c, recurrent_inputs(c, *numbers), c.calls[index], first, pool,
+                               contract());
 }
 
 std::vector<TokenExpectation> Lab::expect_local(const Case& c, int64_t layer,
