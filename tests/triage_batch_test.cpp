@@ -102,6 +102,17 @@ TEST(Triage, ARuleThatIsWrongInABatchIsAskedOnTheSequenceAlone) {
   EXPECT_TRUE(found->explanations.empty());
 }
 
+// What a pool holds beside the first state tells nothing of why it is wrong.
+TEST(Triage, ARuleThatIsWrongInAPoolIsLookedIntoAsOnOneState) {
+  const Case pooled = finals("not_allowed", "lengths=2,4 slots=3,1").with_calls({});
+  ASSERT_GT(pooled.pool.states, 1);
+  const std::optional<Located> found = located(pooled, lab_of("mutant:error_before_decay"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->op, Operator::delta_rule);
+  EXPECT_FALSE(found->right_alone);
+  EXPECT_FALSE(found->run.tokens.empty());
+}
+
 // The batch and its sequences one by one: the same numbers from the same states.
 TEST(Triage, ASequenceAloneGivesWhatItGivesInItsBatch) {
   const Case c = finals("not_allowed", "lengths=2,0,4 slots=3,2,1 from_zero=0,0,1");
