@@ -71,6 +71,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
       ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
+  command->add_option("--shard", check.shard, "i/n, as 0/4 to 3/4: judge every n-th case alone");
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
   command->add_option("--out", check.out, "where cases that fail are saved")->capture_default_str();
   command->add_option("--json", check.json, "write every figure to this file");
@@ -142,6 +143,8 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
+  command->add_option("--from", matrix.from,
+                      "judge nothing, take the cells from this --json of an earlier run");
   command->add_flag("--public-rules", matrix.public_rules,
                     "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
