@@ -9,36 +9,13 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/help_footer.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
 namespace {
-
-constexpr const char* footer = R"(
-Examples
-  deltaproof verify corpus/oracle/*.safetensors
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so
-  deltaproof verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay
-  deltaproof check --smoke
-  deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
-  deltaproof replay out/layer_within_bound_1a2b3c4d.case
-  deltaproof triage out
-  deltaproof compare before.json after.json
-  deltaproof list invariants
-  deltaproof export --cases 200 --out cases.safetensors
-  deltaproof dialects
-  deltaproof history import out/night.jsonl && deltaproof history drift
-  deltaproof report --history out/history.sqlite --out out
-  deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
-
-Exit status
-  0  what was judged holds          3  an error of deltaproof itself
-  1  something fails, or nothing    4  the engine failed: a status, a crash, lost
-     could be judged                5  infrastructure: no device, disk, missing tool
-  2  bad input or usage)";
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
@@ -312,7 +289,6 @@ int run(int argc, char** argv) {
       "deltaproof verifies Gated DeltaNet engines: is every number explainable by rounding, and "
       "if not, which operator is wrong?"};
   app.set_version_flag("--version", gdn::version_text());
-  app.footer(footer);
   app.require_subcommand(1);
   // Before or after the command: it belongs to all that call engines.
   app.fallthrough();
@@ -335,8 +311,7 @@ int run(int argc, char** argv) {
   gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
   verify.program = check.program = replay.program = matrix.program = argv[0];
-  triage.program = limit.program = odds.program = argv[0];
-  dialects.program = argv[0];
+  triage.program = limit.program = odds.program = dialects.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -354,6 +329,7 @@ int run(int argc, char** argv) {
   night.panel.program = argv[0];
   gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
+  gdn::give_footers(app);
 
   try {
     app.parse(argc, argv);

@@ -142,7 +142,20 @@ TEST_F(CheckCli, WhatAPartialEngineLacksIsNoError) {
                         "/example_plugin.so --invariant dequant_is_exact --invariant "
                         "layer_within_bound");
   EXPECT_EQ(ran.status, 0) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("no engine serves what it asks for: layer_within_bound"));
+  EXPECT_THAT(ran.output, HasSubstr("no engine serves what it asks for (1): layer_within_bound"));
+}
+
+TEST_F(CheckCli, AHundredNamesAreLinesThatCanBeRead) {
+  write("corpus/seeds/dequant/one.case", tiny_dequant);
+  write("corpus/regressions/dequant_is_exact/two.case", tiny_dequant);
+  const Ran ran = check("--cases 20 --corpus " + path("corpus") + " --engine " + PLUGIN_DIR +
+                        "/only_dequant.so");
+  const size_t at = ran.output.find("not asked, no engine serves what it asks for (");
+  ASSERT_NE(at, std::string::npos) << ran.output;
+  std::stringstream names(ran.output.substr(at, ran.output.find("\ntensors judged") - at));
+  size_t count = 0;
+  for (std::string line; std::getline(names, line); ++count) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_GE(count, 10U);
 }
 
 TEST_F(CheckCli, ACrashIsStatus4AndTheRunGoesOn) {
