@@ -1,6 +1,8 @@
 // One function a command, as ci/main.cpp has them.
 #include "ci/night/night_commands.h"
 
+#include "ci/night/history_options.h"
+
 namespace gdn {
 namespace {
 
@@ -19,10 +21,16 @@ void add_panel(CLI::App& app, PanelCommand& panel) {
 
 }  // namespace
 
-void add_night_commands(CLI::App& app, NightCommands& commands) { add_panel(app, commands.panel); }
+void add_night_commands(CLI::App& app, NightCommands& commands) {
+  add_panel(app, commands.panel);
+  add_history(app, commands.history);
+}
 
 std::optional<ExitStatus> run_night_commands(const CLI::App& app, const NightCommands& commands) {
   if (app.got_subcommand("panel")) return run_panel(commands.panel);
+  if (app.got_subcommand("history")) {
+    return run_history(*app.get_subcommand("history"), commands.history);
+  }
   return std::nullopt;
 }
 

@@ -5,12 +5,14 @@
 #include <optional>
 
 #include "ci/exit_status.h"
+#include "ci/night/history_command.h"
 #include "ci/night/panel.h"
 
 namespace gdn {
 
 struct NightCommands {
   PanelCommand panel;
+  HistoryCommand history;
 };
 void add_night_commands(CLI::App& app, NightCommands& commands);
 // Of the one that was asked for; nothing where it is another's.
