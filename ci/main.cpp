@@ -31,6 +31,7 @@ Examples
   deltaproof export --cases 200 --out cases.safetensors
   deltaproof dialects
   deltaproof history import out/night.jsonl && deltaproof history drift
+  deltaproof report --history out/history.sqlite --out out
   deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
 
 Exit status
