@@ -83,7 +83,7 @@ INSERT OR IGNORE INTO asked(night, question) SELECT i.night, q.key FROM invarian
   WHERE i."holds" + i."fails" > 0;
 )sql";
 
-// Version 3: the record's key of the same name.
+// Version 3. Of shards that are merged the findings are those of one run: the first cases.
 constexpr const char* version_3 = R"sql(
 ALTER TABLE finding ADD COLUMN "index" INTEGER NOT NULL DEFAULT 0;
 )sql";
