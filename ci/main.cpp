@@ -144,7 +144,7 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
   command->add_option("--from", matrix.from,
-                      "judge nothing, take the cells from this --json of an earlier run");
+                      "take the cells of this --json of an earlier run, judge what is new");
   command->add_flag("--public-rules", matrix.public_rules,
                     "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
