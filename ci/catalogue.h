@@ -2,6 +2,7 @@
 // which mutant, as tables.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct KillMatrix {
   std::vector<std::vector<Cell>> cells;  // [mutant][invariant], invariants as in the registry
   size_t seeds = 0, drawn = 0;
 };
+
+// What as_json wrote, of all mutants and invariants that this program has. Otherwise nothing, and
+// *why.
+std::optional<KillMatrix> read_matrix(const std::string& path, std::string* why);
 
 // How many invariants kill the mutant of a row.
 size_t kills_of(const KillMatrix& matrix, size_t row);

@@ -76,7 +76,7 @@ class Collected {
   }
 
   void take(size_t index, const std::vector<Answer>& judged) {
-    const Case c = plan_.judging.case_at(index);
+    const Case c = plan_.case_of(index);
     const bool drawn = index >= plan_.corpus.size();
     if (drawn) count_regimes(c);
     for (const Answer& one : judged) {
@@ -220,7 +220,8 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
     saved.invariant = plan.judging.invariants[one.invariant]->name;
     saved.engine = plan.judging.engines[one.engine].name;
     saved.verdict = one.verdict;
-    saved.origin = plan.origin(collected.found_at[i]);
+    saved.index = collected.found_at[i];
+    saved.origin = plan.origin(saved.index);
     saved.steps = one.steps;
     saved.smallest = one.smallest;
     saved.file = fmt::format("{}/{}_{}.case", command.out, saved.invariant, hash8(one.smallest));
@@ -257,7 +258,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   CheckReport report;
   Collected collected(plan, report);
   const Clock::time_point start = Clock::now();
-  const size_t cases = plan.corpus.size() + plan.drawn;
+  const size_t cases = plan.places();
   size_t judged = 0;
   {
     Progress progress;
@@ -266,13 +267,19 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
         [&](size_t) {
           return asked_to_end() || (command.seconds > 0 && seconds_since(start) >= command.seconds);
         },
-        [&](size_t index, const std::vector<Answer>& verdicts) {
-          collected.take(index, verdicts);
-          progress.show(index + 1, cases, collected.wrong());
+        [&](size_t place, const std::vector<Answer>& verdicts) {
+          collected.take(plan.index_at(place), verdicts);
+          progress.show(place + 1, cases, collected.wrong());
         });
   }
-  report.corpus = std::min(judged, plan.corpus.size());
-  report.drawn = plan.drawn = judged - report.corpus;
+  while (report.corpus < judged && plan.index_at(report.corpus) < plan.corpus.size()) {
+    ++report.corpus;
+  }
+  report.drawn = judged - report.corpus;
+  // Of a run that ended early, so many that the same ones are judged again.
+  if (judged < cases) {
+    plan.drawn = std::max(plan.index_at(judged), plan.corpus.size()) - plan.corpus.size();
+  }
   report.command = command_of(command, plan);
   report.version = version_text();
   report.smoke = command.smoke;
@@ -284,8 +291,9 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
     if (one_in > 1) report.engines.back() += fmt::format(" (one pair in {})", one_in);
   }
   report.absent = plan.engines.absent;
-  report.few_cases = report.interrupted || (!command.smoke && command.invariants.empty() &&
-                                            report.corpus == 0 && report.drawn < few_cases);
+  report.few_cases = report.interrupted || plan.shards > 1 ||
+                     (!command.smoke && command.invariants.empty() && report.corpus == 0 &&
+                      report.drawn < few_cases);
   find_never_applied(plan, report);
   ExitStatus written = save_failures(command, plan, collected, report);
   to_terminal("{}", as_text(report));

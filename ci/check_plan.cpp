@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
 
 #include "ci/files.h"
@@ -24,7 +25,25 @@ bool in_share(const Case& c, const Invariant& invariant, const std::string& engi
   return mix64(pair ^ fnv1a64(engine)) % static_cast<uint64_t>(one_in) == 0;
 }
 
+// "1/3": of 0/3 to 2/3.
+bool parse_shard(const std::string& text, Plan& plan) {
+  constexpr size_t shards_max = 1'000'000;
+  const size_t slash = std::min(text.find('/'), text.size());
+  const auto number = [&](size_t begin, size_t end, size_t& to) {
+    const auto [last, error] = std::from_chars(text.data() + begin, text.data() + end, to);
+    return error == std::errc() && last == text.data() + end;
+  };
+  return slash < text.size() && number(0, slash, plan.shard) &&
+         number(slash + 1, text.size(), plan.shards) && plan.shard < plan.shards &&
+         plan.shards < shards_max;
+}
+
 }  // namespace
+
+Case Plan::case_of(size_t index) const {
+  if (index < corpus.size()) return corpus[index].content;
+  return draw_case(seed, index - corpus.size());
+}
 
 int64_t smoke_one_in(const std::string& engine) {
   if (engine == "simt" || engine == "cuda") return 4;
@@ -39,6 +58,7 @@ std::string command_of(const CheckCommand& command, const Plan& plan) {
   for (const EngineSource& engine : plan.judging.engines) {
     text += " --engine " + shell_word(engine.name);
   }
+  if (plan.shards > 1) text += " --shard " + command.shard;
   if (!command.corpus.empty()) text += " --corpus " + shell_word(command.corpus);
   if (command.out != CheckCommand{}.out) text += " --out " + shell_word(command.out);
   return text;
@@ -54,6 +74,10 @@ ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
           exit_bad_input);
     }
     plan.seed = *seed;
+  }
+  if (!command.shard.empty() && !parse_shard(command.shard, plan)) {
+    return refuse(fmt::format("--shard: expected i/n, as 0/4 to 3/4, got '{}'", command.shard),
+                  exit_bad_input);
   }
   const int64_t otherwise = command.smoke         ? smoke_cases
                             : command.seconds > 0 ? int64_t{1} << 40
@@ -76,16 +100,13 @@ ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
   if (status != exit_ok) return status;
   plan.judging.engines = plan.engines.engines;
   plan.judging.processes = command.jobs > 0 ? command.jobs : processes_here();
-  plan.judging.case_at = [&plan](size_t index) {
-    if (index < plan.corpus.size()) return plan.corpus[index].content;
-    return draw_case(plan.seed, index - plan.corpus.size());
-  };
+  plan.judging.case_at = [&plan](size_t place) { return plan.case_of(plan.index_at(place)); };
   const bool one_alone = command.invariants.size() == 1;
   const bool smoke = command.smoke;
-  plan.judging.asks = [&plan, one_alone, smoke](size_t index, const Case& c,
+  plan.judging.asks = [&plan, one_alone, smoke](size_t place, const Case& c,
                                                 const Invariant& invariant, size_t engine) {
     if (smoke && !in_share(c, invariant, plan.judging.engines[engine].name)) return false;
-    return one_alone || index < plan.corpus.size() || asked(invariant, c);
+    return one_alone || plan.index_at(place) < plan.corpus.size() || asked(invariant, c);
   };
   return exit_ok;
 }

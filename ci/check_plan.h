@@ -18,10 +18,16 @@ inline constexpr uint64_t default_seed = 1;
 struct Plan {
   uint64_t seed = default_seed;
   std::vector<CaseFile> corpus;
-  size_t drawn = 0;  // at most
+  size_t drawn = 0;  // at most, by all shards
+  // Every case has an index, those of the corpus first. Shard `shard` of `shards` judges every
+  // shards-th of them.
+  size_t shard = 0, shards = 1;
   EnginesHere engines;
   Judging judging;
 
+  size_t index_at(size_t place) const { return shard + place * shards; }
+  size_t places() const { return (corpus.size() + drawn + shards - 1 - shard) / shards; }
+  Case case_of(size_t index) const;
   std::string origin(size_t index) const {
     if (index < corpus.size()) return corpus[index].path;
     return fmt::format("case {} of seed {}", index - corpus.size(), seed);

@@ -30,6 +30,7 @@ struct CheckCommand {
   std::optional<int64_t> cases;         // to draw
   double seconds = 0;                   // no case is begun later; 0: no such end
   int jobs = 0;                         // processes; 0: as many as there are cores
+  std::string shard;                    // "1/3": of three runs that share the cases, 0/3 to 2/3
   std::string corpus;                   // a folder with seeds and regressions to judge first
   std::string out = "out";              // where cases that fail are saved
   std::string json, markdown;           // where to write, or empty
@@ -53,6 +54,7 @@ struct MatrixCommand {
   int64_t cases = 0;          // to draw beside the seeds
   bool drawn_only = false;    // no seeds
   bool until_killed = false;  // case by case, each mutant up to the first that kills it
+  std::string from;           // a report of an earlier run, in place of judging; or empty
   bool public_rules = false;  // the rules of public test suites beside the invariants
   int jobs = 0;
   std::string json;  // where to write, or empty

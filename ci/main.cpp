@@ -11,7 +11,7 @@
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/history_options.h"
-#include "ci/night/report_command.h"
+#include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -95,6 +95,7 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
       ->check(between(0, 1e9));
   command->add_option("--jobs", check.jobs, "processes (default: one a core)")
       ->check(CLI::Range(1, 1024));
+  command->add_option("--shard", check.shard, "i/n, as 0/4 to 3/4: judge every n-th case alone");
   command->add_option("--corpus", check.corpus, "judge the cases of this folder first");
   command->add_option("--out", check.out, "where cases that fail are saved")->capture_default_str();
   command->add_option("--json", check.json, "write every figure to this file");
@@ -166,6 +167,8 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--drawn-only", matrix.drawn_only, "no seeds, the cases that are drawn alone");
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
+  command->add_option("--from", matrix.from,
+                      "judge nothing, take the cells from this --json of an earlier run");
   command->add_flag("--public-rules", matrix.public_rules,
                     "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
@@ -348,11 +351,12 @@ int run(int argc, char** argv) {
   const CLI::App* const dialects_command = add_dialects(app, dialects);
   CorpusCommands corpus;
   corpus.add.program = argv[0];
+  gdn::NightCommands night;
+  night.panel.program = argv[0];
+  gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
   gdn::HistoryCommand history;
   const CLI::App* const history_command = gdn::add_history(app, history);
-  gdn::ReportCommand report;
-  const CLI::App* const report_command = gdn::add_report(app, report);
 
   try {
     app.parse(argc, argv);
@@ -373,8 +377,8 @@ int run(int argc, char** argv) {
   if (list_command->parsed()) return gdn::run_list(list);
   if (export_command->parsed()) return gdn::run_export(exported);
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
+  if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
-  if (report_command->parsed()) return gdn::run_report(report);
   if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
 }

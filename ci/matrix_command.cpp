@@ -233,7 +233,21 @@ ExitStatus written(const MatrixCommand& command, const KillMatrix& matrix,
   return status;
 }
 
+ExitStatus write_again(const MatrixCommand& command) {
+  if (command.public_rules || command.until_killed || !command.mutants.empty() ||
+      command.cases > 0 || !command.seeds.empty() || !command.json.empty()) {
+    return refuse("--from judges nothing, --summary alone goes with it", exit_bad_input);
+  }
+  std::string why;
+  const std::optional<KillMatrix> matrix = read_matrix(command.from, &why);
+  if (!matrix) return refuse(why, exit_bad_input);
+  to_terminal("{}", as_text(*matrix));
+  return combined(problems_of(*matrix).empty() ? exit_ok : exit_fails,
+                  written(command, *matrix, std::nullopt));
+}
+
 ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
+  if (!command.from.empty()) return write_again(command);
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
   const std::string in_the_way =

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -214,6 +215,25 @@ void read_record(const json& object, Night& night) {
   if (!is_known) bad(fmt::format("no record is of kind {}", shown(kind)));
 }
 
+// False where `take` throws, and the number of the line with what it threw.
+bool each_line(std::string_view text, std::string* why,
+               const std::function<void(std::string_view line, bool has_end)>& take) {
+  size_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    ++number;
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    try {
+      take(line, end < text.size());
+    } catch (const std::exception& error) {
+      *why = fmt::format("line {}: {}", number, error.what());
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string fingerprint(const NightFinding& finding) {
@@ -224,14 +244,19 @@ std::string fingerprint(const NightFinding& finding) {
   return fmt::format("{:016x}", mix64(fnv1a64(group)));
 }
 
+std::string print_records(const Night& night) {
+  std::string text;
+  each_kind(night, [&](const char* kind, const auto& records) {
+    for (const auto& record : records) text += line_of(kind, record);
+  });
+  return text;
+}
+
 std::string print(const Night& night) {
   ordered_json header = {{"record", "night"}, {"version", night_version}};
   Writer writer(header);
   name_fields(writer, night);
-  std::string text = line_of(header) + "\n";
-  each_kind(night, [&](const char* kind, const auto& records) {
-    for (const auto& record : records) text += line_of(kind, record);
-  });
+  std::string text = line_of(header) + "\n" + print_records(night);
   if (night.complete) text += line_of({{"record", "end"}, {"status", night.status}}) + "\n";
   return text;
 }
@@ -239,28 +264,29 @@ std::string print(const Night& night) {
 std::optional<Night> parse_night(std::string_view text, std::string* why) {
   Night night;
   size_t number = 0;
-  for (size_t begin = 0; begin < text.size();) {
+  const bool is_whole = each_line(text, why, [&](std::string_view line, bool has_end) {
     ++number;
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const bool has_end = end < text.size();
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
-    try {
-      const json object = parsed(line);
-      // No part of an object is an object: what was cut short cannot pass for whole.
-      if (object.is_discarded() && !has_end && number > 1) break;
-      if (!object.is_object()) bad("no object of JSON, or no UTF-8");
-      number == 1 ? read_header(object, night) : read_record(object, night);
-    } catch (const std::exception& error) {
-      *why = fmt::format("line {}: {}", number, error.what());
-      return std::nullopt;
-    }
-  }
+    const json object = parsed(line);
+    // No part of an object is an object: what was cut short cannot pass for whole.
+    if (object.is_discarded() && !has_end && number > 1) return;
+    if (!object.is_object()) bad("no object of JSON, or no UTF-8");
+    number == 1 ? read_header(object, night) : read_record(object, night);
+  });
+  if (!is_whole) return std::nullopt;
   if (number == 0) {
     *why = "line 1: a night begins with its header, the text is empty";
     return std::nullopt;
   }
   return night;
+}
+
+bool add_records(std::string_view text, Night& night, std::string* why) {
+  return each_line(text, why, [&](std::string_view line, bool has_end) {
+    const json object = parsed(line);
+    if (!object.is_object() || !has_end) bad("no object of JSON with a line of its own");
+    if (object.value("record", json()) == "end") bad("an end among records that have no header");
+    read_record(object, night);
+  });
 }
 
 }  // namespace gdn

@@ -41,7 +41,7 @@ struct NightTensor {
   std::string engine, op, tensor;
   size_t samples = 0, undecided = 0;   // undecided: elements
   double p50 = 0, p99 = 0, worst = 0;  // nearest rank: of n samples number ceil(p n)
-  std::string digest;                  // 16 hexadecimal digits over all samples in their order
+  std::string digest;                  // 16 hexadecimal digits over all of the engine's numbers
   RatioCounts ratios;                  // the same samples, counted
 };
 
@@ -108,6 +108,11 @@ struct Night {
   bool complete = false;  // its last line is there: nothing was cut off
   int status = 5;         // the exit status of the night
 };
+
+// The records alone, without header and end: what one stage of a night found.
+std::string print_records(const Night& night);
+// Adds what print_records wrote. Otherwise false, and *why names the line.
+bool add_records(std::string_view text, Night& night, std::string* why);
 
 // 16 hexadecimal digits that depend on what groups a finding alone: the same in every night.
 std::string fingerprint(const NightFinding& finding);

@@ -129,6 +129,7 @@ void look_into(const Suspicion& suspicion, const Candidates& candidates, const L
   if (!suspicion.in_operator) {
     std::optional<OwnWords> own = own_words(finding.verdict.detail);
     if (own && !finding.call) finding.explanations.push_back(std::move(own->cause));
+    if (finding.explanations.empty()) finding.explanations = suspicion.explanations;
     return;
   }
   const std::optional<Located> found = located(suspicion.c, lab);

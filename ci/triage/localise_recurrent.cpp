@@ -139,6 +139,15 @@ OperatorRun run_as_given(const Case& c, const Lab& lab, const Numbers& numbers) 
   return run;
 }
 
+// The first state of the pool alone, as no other layout has it.
+Case packed(const Case& c, const Numbers& numbers) {
+  Case one = c.with_calls({});
+  one.pool = {};
+  std::vector<float> state = numbers.arrays.at("S");
+  state.resize(static_cast<size_t>(c.shape.state_count()));
+  return one.with_numbers("S", state);
+}
+
 bool is_right(const Case& c, const Lab& lab) {
   const Localised whole = as_a_whole(c, lab);
   return whole.served.holds() && !whole.first;
@@ -148,18 +157,21 @@ bool is_right(const Case& c, const Lab& lab) {
 
 Localised localise_recurrent(const Case& c, const Lab& lab, bool with_evidence) {
   Localised localised = as_a_whole(c, lab);
-  // What follows is about one state.
-  if (!localised.first || c.tokens == 0 || c.pool.states > 1) return localised;
+  if (!localised.first || c.tokens == 0) return localised;
   Located& at = *localised.first;
   std::string why;
   const std::optional<Numbers> numbers = materialise(c, &why);
   if (!numbers) return localised;
-  if (c.dialect.state_layout == Dialect::StateLayout::vk) {
-    Case other = c;
+  const bool is_pooled = c.pool != PoolLayout{};
+  const Case one = is_pooled ? packed(c, *numbers) : c;
+  at.right_alone = is_pooled && is_right(one, lab);
+  if (!at.right_alone && c.dialect.state_layout == Dialect::StateLayout::vk) {
+    Case other = one;
     other.dialect.state_layout = Dialect::StateLayout::kv;
     at.right_alone = is_right(other, lab);
-    if (at.right_alone) return localised;
   }
+  // What follows is about one state.
+  if (at.right_alone || c.pool.states > 1) return localised;
   const Case scaled = normed(c, *numbers, lab.contract());
   Case rule_alone = scaled;
   rule_alone.dialect.scale_on = Dialect::ScaleOn::none;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ci/judging.h"
+#include "ci/triage/batch.h"
 #include "ci/triage/calls_beside.h"
 #include "ci/triage/own_words.h"
 #include "invariants/harness/shrink.h"
@@ -104,6 +105,10 @@ std::string own_cause(const Verdict& verdict) {
   return own ? own->cause.name : "";
 }
 
+std::string first_name(const std::vector<Explanation>& explanations) {
+  return explanations.empty() ? "" : explanations.front().name;
+}
+
 // An operator on its own that writes where it should not, or meets a fault in itself, answers for
 // that; and so does whichever the engine itself names.
 std::string blamed(const Case& c, const Verdict& served) {
@@ -121,6 +126,34 @@ Verdict fault_in_a_batch(const Case& c, const Lab& lab) {
   if (c.subject != Subject::recurrent || c.calls.empty()) return {};
   Verdict served = lab.run(c).served();
   return is_own_fault(served) && own_words(served.detail) ? served : Verdict{};
+}
+
+// Each sequence of a wrong call is asked alone. One that is wrong there too is an operator's; where
+// none is, the call does not find their tokens or states.
+std::optional<Suspicion> suspect_batch(const Case& c, const Lab& lab) {
+  const std::optional<WrongBatch> wrong = first_wrong_batch(c, lab);
+  if (!wrong) return std::nullopt;
+  const std::string where = fmt::format("call {}", wrong->call + 1);
+  for (const BatchSequence& sequence : wrong->batch.sequences) {
+    if (sequence.is_padding) continue;
+    std::optional<Suspicion> alone = suspect_operator(sequence_alone(c, *wrong, sequence), lab);
+    if (!alone) continue;
+    alone->notes.push_back(
+        fmt::format("it is sequence {} of {}, which is as wrong alone", sequence.index, where));
+    return alone;
+  }
+  Suspicion suspicion;
+  suspicion.c = c;
+  suspicion.op = host;
+  if (!wrong->array.empty()) suspicion.tensor = tensor_of(Operator::delta_rule, wrong->array);
+  suspicion.verdict = wrong->verdict;
+  suspicion.verdict.detail = where + ", " + suspicion.verdict.detail;
+  suspicion.explanations = explanations_of(c, *wrong, lab);
+  suspicion.notes.push_back(
+      fmt::format("each sequence of {} is right alone, from the state that its slot held: what is "
+                  "wrong is how the call finds tokens, slots or outputs",
+                  where));
+  return suspicion;
 }
 
 std::optional<Suspicion> in_call(const Case& c, std::optional<CallFinding> call) {
@@ -148,7 +181,7 @@ std::optional<Suspicion> suspect_operator(const Case& c, const Lab& lab) {
   if (!localised.first) {
     Verdict served = localised.served;
     if (served.holds()) served = fault_in_a_batch(c, lab);
-    if (served.outcome < Outcome::engine_error) return std::nullopt;
+    if (served.outcome < Outcome::engine_error) return suspect_batch(c, lab);
     suspicion.op = blamed(c, served);
     suspicion.verdict = std::move(served);
     return suspicion;
@@ -189,6 +222,7 @@ Smallest make_smallest(const Suspicion& suspicion, const Invariant* invariant, c
     const std::optional<Suspicion> here = suspect_operator(c, lab);
     return here && here->op == suspicion.op && here->tensor == suspicion.tensor &&
            here->in_operator == suspicion.in_operator &&
+           first_name(here->explanations) == first_name(suspicion.explanations) &&
            own_cause(here->verdict) == own_cause(suspicion.verdict);
   };
   const Shrunk shrunk = shrink(suspicion.c, same, tries_max);

@@ -20,6 +20,7 @@ struct Suspicion {
   bool by_invariant = false;  // only the invariant sees it
   Verdict verdict;
   std::optional<CallFinding> call;
+  std::vector<Explanation> explanations;  // of a batch, whose sequences are right on their own
   std::vector<std::string> notes;
 };
 

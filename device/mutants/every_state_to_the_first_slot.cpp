@@ -7,7 +7,7 @@ namespace {
 const MutantRegistrar self{
     {.name = "every_state_to_the_first_slot",
      .bug = "every state is stored to the slot of the first token",
-     .op = "delta_rule",
+     .op = "host",
      .api = ascend_with("every_state_to_the_first_slot", [](ascend::Program& program) {
        program.store_index = [](int64_t first_token, int64_t) { return first_token; };
      })}};

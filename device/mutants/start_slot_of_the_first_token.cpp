@@ -7,7 +7,7 @@ namespace {
 const MutantRegistrar self{
     {.name = "start_slot_of_the_first_token",
      .bug = "accepted tokens are not counted",
-     .op = "delta_rule",
+     .op = "host",
      .api = ascend_with("start_slot_of_the_first_token", [](ascend::Program& program) {
        program.start_index = [](int64_t first_token, int64_t) { return first_token; };
      })}};
