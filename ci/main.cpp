@@ -10,7 +10,6 @@
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
-#include "ci/night/history_options.h"
 #include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
@@ -335,9 +334,10 @@ int run(int argc, char** argv) {
   gdn::ExportCommand exported;
   gdn::DialectsCommand dialects;
   gdn::TriageCommand triage;
+  CorpusCommands corpus;
   verify.program = check.program = replay.program = matrix.program = argv[0];
   triage.program = limit.program = odds.program = argv[0];
-  dialects.program = argv[0];
+  dialects.program = corpus.add.program = argv[0];
   const CLI::App* const verify_command = add_verify(app, verify);
   const CLI::App* const check_command = add_check(app, check);
   const CLI::App* const replay_command = add_replay(app, replay);
@@ -349,14 +349,10 @@ int run(int argc, char** argv) {
   const CLI::App* const list_command = add_list(app, list);
   const CLI::App* const export_command = add_export(app, exported);
   const CLI::App* const dialects_command = add_dialects(app, dialects);
-  CorpusCommands corpus;
-  corpus.add.program = argv[0];
   gdn::NightCommands night;
   night.panel.program = argv[0];
   gdn::add_night_commands(app, night);
   const CLI::App* const corpus_command = add_corpus(app, corpus);
-  gdn::HistoryCommand history;
-  const CLI::App* const history_command = gdn::add_history(app, history);
 
   try {
     app.parse(argc, argv);
@@ -379,7 +375,6 @@ int run(int argc, char** argv) {
   if (dialects_command->parsed()) return gdn::run_dialects(dialects);
   if (const auto status = gdn::run_night_commands(app, night)) return *status;
   if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
-  if (history_command->parsed()) return gdn::run_history(*history_command, history);
   return gdn::exit_bad_input;
 }
 

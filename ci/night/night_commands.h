@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "ci/exit_status.h"
+#include "ci/night/collect.h"
+#include "ci/night/history_options.h"
 #include "ci/night/panel.h"
 #include "ci/night/report_command.h"
 
@@ -12,6 +14,8 @@ namespace gdn {
 
 struct NightCommands {
   PanelCommand panel;
+  CollectCommand collect;
+  HistoryCommand history;
   ReportCommand report;
 };
 void add_night_commands(CLI::App& app, NightCommands& commands);

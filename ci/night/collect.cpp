@@ -1,0 +1,298 @@
+// One reader a file. What is missing was not run, and its stage says so.
+#include "ci/night/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "ci/escaped.h"
+
+namespace gdn {
+namespace {
+
+using nlohmann::json;
+
+// A run of check saves so many of each invariant on each engine, the first ones.
+constexpr const char* failure_word = ", failure ";
+
+std::optional<std::string> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+double figure_of(const json& value) { return value.is_number() ? value.get<double>() : INFINITY; }
+
+std::vector<std::vector<std::string>> rows_of(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string>& cells = rows.emplace_back();
+    std::istringstream parts(line);
+    for (std::string cell; std::getline(parts, cell, '\t');) cells.push_back(cell);
+  }
+  return rows;
+}
+
+void read_stages(const std::string& text, Night& night) {
+  for (const std::vector<std::string>& cells : rows_of(text)) {
+    if (cells.size() < 5)
+      throw std::runtime_error("expected name, state, status, seconds, budget, why");
+    NightStage stage;
+    stage.name = cells[0];
+    stage.state = cells[1];
+    stage.status = std::stoi(cells[2]);
+    stage.seconds = std::stod(cells[3]);
+    stage.budget_seconds = std::stod(cells[4]);
+    if (cells.size() > 5) stage.why = cells[5];
+    night.stages.push_back(std::move(stage));
+  }
+}
+
+void read_oracles(const std::string& text, Night& night) {
+  const json report = json::parse(text);
+  const std::string engine = report.at("engine");
+  for (const json& file : report.at("files")) {
+    for (const json& row : file.at("rows")) {
+      if (row.at("verdict") != "fails" && row.at("verdict") != "engine_error") continue;
+      NightFinding finding;
+      finding.invariant = "capture_within_bound";
+      finding.op = row.at("operator");
+      finding.engine = row.at("source");
+      finding.detail = fmt::format("{}: {}", file.at("path").get<std::string>(),
+                                   row.at("detail").get<std::string>());
+      finding.replay = report.at("command");
+      night.findings.push_back(std::move(finding));
+    }
+  }
+  if (!report.at("complete")) {
+    night.gaps.push_back({"captures on " + engine, report.at("ended").get<std::string>()});
+  }
+}
+
+NightInvariant invariant_of(const json& row) {
+  NightInvariant one;
+  one.engine = row.at("engine");
+  one.invariant = row.at("invariant");
+  one.holds = row.at("holds");
+  one.fails = row.at("fails");
+  one.undecided = row.at("undecided");
+  one.suspicious = row.at("suspicious");
+  one.engine_errors = row.at("engine_errors");
+  one.not_served = row.at("not_served");
+  one.worst_ratio = figure_of(row.at("worst_ratio"));
+  return one;
+}
+
+NightGap gap_of(const std::string& kind, const std::string& words) {
+  const size_t colon = words.find(": ");
+  if (colon == std::string::npos) return {kind + words, ""};
+  return {kind + words.substr(0, colon), words.substr(colon + 2)};
+}
+
+void read_check(const std::string& text, Night& night) {
+  const json report = json::parse(text);
+  std::map<std::pair<std::string, std::string>, size_t> failures;
+  for (const json& row : report.at("rows")) {
+    const NightInvariant& one = night.invariants.emplace_back(invariant_of(row));
+    failures[{one.invariant, one.engine}] = one.fails + one.engine_errors;
+  }
+  for (const json& words : report.at("not_available")) {
+    night.gaps.push_back(gap_of("engine ", words));
+  }
+  for (const json& words : report.at("not_asked")) {
+    night.gaps.push_back(gap_of("invariant ", words));
+  }
+  for (const json& name : report.at("never_applied")) {
+    night.gaps.push_back({"invariant " + name.get<std::string>(), "it applied to no case"});
+  }
+  for (const json& failure : report.at("failures")) {
+    NightFinding finding;
+    finding.invariant = failure.at("invariant");
+    finding.engine = failure.at("engine");
+    finding.detail = failure.at("detail");
+    finding.case_text = failure.at("text");
+    finding.replay = failure.at("replay");
+    finding.index = failure.at("index");
+    finding.seen = std::max<size_t>(1, failures[{finding.invariant, finding.engine}]);
+    night.findings.push_back(std::move(finding));
+  }
+}
+
+// Which operator, and why, of the findings from `first` on, which are those of the report of check.
+void read_triage(const std::string& text, size_t first, Night& night) {
+  for (const json& diagnosed : json::parse(text).at("findings")) {
+    const std::string origin = diagnosed.at("origin");
+    const size_t at = origin.rfind(failure_word);
+    if (at == std::string::npos) continue;
+    const size_t number = std::stoul(origin.substr(at + std::string(failure_word).size()));
+    if (number == 0 || first + number > night.findings.size()) {
+      throw std::runtime_error(fmt::format("{} is not in check.json", origin));
+    }
+    NightFinding& finding = night.findings[first + number - 1];
+    finding.op = diagnosed.at("operator");
+    finding.diagnosis = diagnosed.at("cause");
+  }
+}
+
+void read_matrix(const std::string& text, Night& night) {
+  for (const json& row : json::parse(text).at("rows")) {
+    NightMutant mutant;
+    mutant.name = row.at("mutant");
+    mutant.op = row.at("operator");
+    mutant.state = row.at("survives") ? "alive" : "killed";
+    if (!row.at("survives")) mutant.killed_by = {row.at("killed_by").get<std::string>()};
+    night.mutants.push_back(std::move(mutant));
+  }
+}
+
+// The repetitions of each benchmark of the program; without them its one run.
+void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
+  std::map<std::string, std::vector<double>> times;
+  std::map<std::string, std::string> units;
+  for (const json& run : json::parse(text).at("benchmarks")) {
+    if (run.value("run_type", "iteration") != "iteration") continue;
+    const std::string name = run.value("run_name", run.at("name").get<std::string>());
+    times[name].push_back(run.at("cpu_time"));
+    units[name] = run.at("time_unit");
+  }
+  for (auto& [name, each] : times) {
+    std::sort(each.begin(), each.end());
+    night.benches.push_back(
+        {machine, name, units[name], each[each.size() / 2], each.front(), each.back()});
+  }
+}
+
+// Tables whose columns say fastest and slowest: the median stands before them.
+void read_gpu(const std::string& text, Night& night) {
+  const json report = json::parse(text);
+  for (const json& part : report.at("parts")) {
+    for (const json& statement : part.at("statements")) {
+      if (statement.at("holds")) continue;
+      NightFinding finding;
+      finding.invariant = statement.at("text");
+      finding.engine = "cuda";
+      finding.op = "host";
+      finding.detail = statement.at("detail");
+      finding.replay = "./ci/gpu";
+      night.findings.push_back(std::move(finding));
+    }
+    for (const json& table : part.at("tables")) {
+      const std::vector<std::string> header = table.at("header");
+      const auto fastest = std::find(header.begin(), header.end(), "fastest");
+      if (fastest == header.begin() || fastest == header.end()) continue;
+      const auto column = static_cast<size_t>(fastest - header.begin());
+      for (const json& row : table.at("rows")) {
+        const std::string first =
+            row.at(0).is_string() ? row.at(0).get<std::string>() : row.at(0).dump();
+        night.benches.push_back({night.machine.gpu, header[0] + " " + first, "us",
+                                 figure_of(row.at(column - 1)), figure_of(row.at(column)),
+                                 figure_of(row.at(column + 1))});
+      }
+    }
+  }
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    count += entry.is_regular_file(error) ? 1 : 0;
+  }
+  return count;
+}
+
+void read_fuzz(const std::filesystem::path& folder, Night& night) {
+  std::error_code error;
+  std::vector<std::filesystem::path> targets;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (std::filesystem::exists(entry.path() / "pieces")) targets.push_back(entry.path());
+  }
+  std::sort(targets.begin(), targets.end());
+  for (const std::filesystem::path& target : targets) {
+    NightFuzz fuzz;
+    fuzz.target = target.filename();
+    std::istringstream pieces(bytes_of(target / "pieces").value_or(""));
+    uint64_t executions = 0;
+    double seconds = 0;
+    while (pieces >> executions >> seconds) {
+      fuzz.executions += executions;
+      fuzz.seconds += seconds;
+    }
+    fuzz.corpus_inputs = files_in(target / "merged");
+    for (const auto& fault : std::filesystem::directory_iterator(target / "faults", error)) {
+      ++fuzz.findings;
+      NightFinding finding;
+      finding.invariant = fuzz.target;
+      finding.engine = "fuzz";
+      finding.detail = "an input that the target does not survive: " + fault.path().string();
+      finding.replay =
+          fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
+      night.findings.push_back(std::move(finding));
+    }
+    night.fuzz.push_back(std::move(fuzz));
+  }
+}
+
+void read_coverage(const std::string& text, Night& night) {
+  for (const std::vector<std::string>& cells : rows_of(text)) {
+    if (cells.size() != 3) throw std::runtime_error("expected what, covered, total");
+    night.coverage.push_back({cells[0], std::stoull(cells[1]), std::stoull(cells[2])});
+  }
+}
+
+std::vector<std::string> reports_of_oracles(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("oracles.") && name.ends_with(".json")) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+bool collect_stages(const std::string& folder, Night& night, std::string* why) {
+  std::string path;
+  const auto read = [&](const std::string& name, const auto& take) {
+    path = name;
+    if (const std::optional<std::string> bytes = bytes_of(path)) take(*bytes);
+  };
+  try {
+    read(folder + "/stages.tsv", [&](const std::string& text) { read_stages(text, night); });
+    read(folder + "/panel.jsonl", [&](const std::string& text) {
+      std::string wrong;
+      if (!add_records(text, night, &wrong)) throw std::runtime_error(wrong);
+    });
+    for (const std::string& report : reports_of_oracles(folder)) {
+      read(report, [&](const std::string& text) { read_oracles(text, night); });
+    }
+    const size_t first = night.findings.size();
+    read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
+    read(folder + "/triage.json",
+         [&](const std::string& text) { read_triage(text, first, night); });
+    read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
+    read(folder + "/bench.json",
+         [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+    read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
+    read(folder + "/coverage.tsv", [&](const std::string& text) { read_coverage(text, night); });
+    read_fuzz(folder + "/fuzz", night);
+  } catch (const std::exception& error) {
+    *why = fmt::format("{}: {}", path, error.what());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace gdn

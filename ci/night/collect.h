@@ -1,0 +1,44 @@
+// `deltaproof collect`: what the stages of a night wrote, as the records of the night.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ci/exit_status.h"
+#include "ci/night/night.h"
+
+namespace gdn {
+
+struct CollectCommand {
+  std::vector<std::string> folders;  // one, that ci/nightly wrote; with `merge` files of records
+  bool merge = false;
+  std::string out;  // empty: night.jsonl in the folder
+  std::string id, commit, subject, began, command, seed, shard, gpu, driver;
+  bool unfinished = false;
+};
+ExitStatus run_collect(const CollectCommand& command);
+
+// Adds what a stage left in `folder`; files that are not there say nothing. False, and *why, where
+// one cannot be read as what it should be.
+//
+//   file              written by                      records
+//   stages.tsv        ci/nightly                      stage
+//   panel.jsonl       panel --records                 as they are
+//   oracles.*.json    verify --json                   findings, gaps
+//   check.json        check --json                    invariants, findings, gaps
+//   triage.json       triage --json of check.json     the diagnosis of its findings
+//   matrix.json       matrix --until-killed --json    mutants
+//   bench.json        a Google Benchmark              benches
+//   gpu/gpu.json      ci/gpu                          benches, findings
+//   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
+//   coverage.tsv      ci/nightly                      coverage
+bool collect_stages(const std::string& folder, Night& night, std::string* why);
+
+// Shards of one night, in the order of their numbers, as the night that one run would have been:
+// verdicts are added up, of an invariant's findings on an engine those are kept that one run keeps,
+// and a stage is as its worst part. No value, and *why, where they are not shards of one night, or
+// one is there twice. Complete only if all shards are there and complete.
+std::optional<Night> merged(std::vector<Night> shards, std::string* why);
+
+}  // namespace gdn

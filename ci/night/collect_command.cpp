@@ -1,0 +1,119 @@
+// `deltaproof collect`.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "ci/escaped.h"
+#include "ci/files.h"
+#include "ci/night/collect.h"
+
+namespace gdn {
+namespace {
+
+// What follows the key on its line, quotes taken off; empty where there is none.
+std::string fact_of(const char* path, const std::string& key, char separator) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t at = line.find(separator);
+    if (at == std::string::npos || !line.starts_with(key)) continue;
+    std::string value = line.substr(at + 1);
+    std::erase(value, '"');
+    value.erase(0, value.find_first_not_of(' '));
+    return value;
+  }
+  return "";
+}
+
+NightMachine machine_of(const CollectCommand& command) {
+  NightMachine machine;
+  machine.cpu = fact_of("/proc/cpuinfo", "model name", ':');
+  machine.os = fact_of("/etc/os-release", "PRETTY_NAME", '=');
+  machine.compiler = "C++ " __VERSION__;
+  machine.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  machine.gpu = command.gpu;
+  machine.driver = command.driver;
+  return machine;
+}
+
+// 1 before 4 before 5 before 0, over all stages; what did not run is no pass.
+int status_of(const Night& night) {
+  ExitStatus status = night.findings.empty() ? exit_ok : exit_fails;
+  bool any = false;
+  for (const NightStage& stage : night.stages) {
+    any = any || stage.state == "passed";
+    if (stage.state == "passed" || stage.state == "not_run") continue;
+    // A stage that was stopped, or failed for a reason of its own, tells nothing of the engine.
+    const bool is_verdict = stage.status == exit_fails || stage.status == exit_engine_failed;
+    status =
+        combined(status, is_verdict ? static_cast<ExitStatus>(stage.status) : exit_infrastructure);
+  }
+  return any || status != exit_ok ? status : exit_fails;
+}
+
+ExitStatus write(const CollectCommand& command, const Night& night, const std::string& path) {
+  // It is read back before anyone relies on it: a moment or a commit of another form is said here.
+  std::string why;
+  const std::string text = print(night);
+  if (!parse_night(text, &why)) return refuse(fmt::format("{}: {}", path, why), exit_bad_input);
+  why = write_whole(path, text);
+  if (!why.empty()) return refuse(why, exit_infrastructure);
+  to_terminal("{}: {} findings, {} stages, status {}{}\n", path, night.findings.size(),
+              night.stages.size(), night.status, command.unfinished ? ", it goes on" : "");
+  return exit_ok;
+}
+
+ExitStatus merge(const CollectCommand& command) {
+  if (command.out.empty()) return refuse("--merge needs --out", exit_bad_input);
+  const std::string in_the_way = why_results_in_the_way({command.out}, command.folders);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
+  std::vector<Night> shards;
+  std::string why;
+  for (const std::string& path : command.folders) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream bytes;
+    if (!file || !(bytes << file.rdbuf())) return refuse(path + ": cannot be read", exit_bad_input);
+    std::optional<Night> shard = parse_night(bytes.str(), &why);
+    if (!shard) return refuse(fmt::format("{}: {}", path, why), exit_bad_input);
+    shards.push_back(*std::move(shard));
+  }
+  const std::optional<Night> night = merged(std::move(shards), &why);
+  return night ? write(command, *night, command.out) : refuse(why, exit_bad_input);
+}
+
+}  // namespace
+
+ExitStatus run_collect(const CollectCommand& command) {
+  if (command.merge) return merge(command);
+  if (command.folders.size() != 1) return refuse("expected one folder, or --merge", exit_bad_input);
+  Night night;
+  night.id = command.id;
+  night.commit = command.commit;
+  night.subject = command.subject;
+  night.began = command.began;
+  night.command = command.command;
+  night.seed = command.seed;
+  night.machine = machine_of(command);
+  if (!command.shard.empty()) {
+    char rest = 0;
+    const int read = std::sscanf(command.shard.c_str(), "%d/%d%c", &night.shard_index,
+                                 &night.shard_count, &rest);
+    const bool is_one =
+        read == 2 && night.shard_index >= 0 && night.shard_index < night.shard_count;
+    if (!is_one) {
+      return refuse(fmt::format("--shard: expected i/n, as 0/4 to 3/4, got '{}'", command.shard),
+                    exit_bad_input);
+    }
+    ++night.shard_index;
+  }
+  std::string why;
+  if (!collect_stages(command.folders.front(), night, &why)) return refuse(why, exit_bad_input);
+  night.status = status_of(night);
+  night.complete = !command.unfinished;
+  const std::string path =
+      command.out.empty() ? command.folders.front() + "/night.jsonl" : command.out;
+  return write(command, night, path);
+}
+
+}  // namespace gdn

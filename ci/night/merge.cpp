@@ -1,0 +1,149 @@
+// Shards of one night as the night that one run would have been.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ci/night/collect.h"
+
+namespace gdn {
+namespace {
+
+// Of each invariant on each engine a run saves the first failures, and no two that lead to one
+// smallest case: the same here, of all shards.
+constexpr size_t saved_max = 3;
+
+void merge_findings(Night& night) {
+  std::vector<NightFinding>& all = night.findings;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const NightFinding& a, const NightFinding& b) { return a.index < b.index; });
+  std::map<std::pair<std::string, std::string>, size_t> kept, seen;
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> cases;
+  for (const NightInvariant& row : night.invariants) {
+    seen[{row.invariant, row.engine}] = row.fails + row.engine_errors;
+  }
+  std::erase_if(all, [&](NightFinding& finding) {
+    const std::pair<std::string, std::string> of = {finding.invariant, finding.engine};
+    // What no invariant judged stands for itself.
+    const auto found = seen.find(of);
+    if (found == seen.end()) return false;
+    finding.seen = found->second;
+    return ++kept[of] > saved_max || !cases[of].insert(finding.case_text).second;
+  });
+}
+
+void merge_invariants(Night& night) {
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  std::vector<NightInvariant> rows;
+  for (const NightInvariant& row : night.invariants) {
+    const auto [at, is_new] = places.try_emplace({row.invariant, row.engine}, rows.size());
+    if (is_new) {
+      rows.push_back(row);
+      continue;
+    }
+    NightInvariant& sum = rows[at->second];
+    sum.holds += row.holds;
+    sum.fails += row.fails;
+    sum.undecided += row.undecided;
+    sum.suspicious += row.suspicious;
+    sum.engine_errors += row.engine_errors;
+    sum.not_served += row.not_served;
+    sum.worst_ratio = std::max(sum.worst_ratio, row.worst_ratio);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const NightInvariant& a, const NightInvariant& b) {
+    return std::tie(a.invariant, a.engine) < std::tie(b.invariant, b.engine);
+  });
+  night.invariants = std::move(rows);
+}
+
+// What failed in one shard failed. What one ran that another left out ran.
+size_t rank_of(const NightStage& stage) {
+  constexpr const char* order[] = {"not_run", "passed", "interrupted", "timed_out", "failed"};
+  return static_cast<size_t>(std::find(std::begin(order), std::end(order), stage.state) - order);
+}
+
+void merge_stages(Night& night) {
+  std::vector<NightStage> stages;
+  for (const NightStage& stage : night.stages) {
+    const auto at = std::find_if(stages.begin(), stages.end(),
+                                 [&](const NightStage& other) { return other.name == stage.name; });
+    if (at == stages.end()) {
+      stages.push_back(stage);
+      continue;
+    }
+    const double seconds = std::max(at->seconds, stage.seconds);
+    if (rank_of(stage) > rank_of(*at)) *at = stage;
+    at->seconds = seconds;
+  }
+  night.stages = std::move(stages);
+}
+
+// What one shard did not judge, and another did, is no gap.
+void merge_gaps(Night& night) {
+  std::set<std::string> judged;
+  for (const NightInvariant& row : night.invariants) judged.insert("invariant " + row.invariant);
+  std::set<std::string> known;
+  std::erase_if(night.gaps, [&](const NightGap& gap) {
+    return judged.contains(gap.what) || !known.insert(gap.what).second;
+  });
+}
+
+template <class Record>
+void append(std::vector<Record>& all, const std::vector<Record>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// 1 before 4 before 5 before 0; 2 and 3 before all.
+int combined_status(int a, int b) {
+  constexpr int order[] = {2, 3, 1, 4, 5, 0};
+  const auto place = [&](int status) {
+    return std::find(std::begin(order), std::end(order), status);
+  };
+  return place(a) < place(b) ? a : b;
+}
+
+}  // namespace
+
+std::optional<Night> merged(std::vector<Night> shards, std::string* why) {
+  std::sort(shards.begin(), shards.end(),
+            [](const Night& a, const Night& b) { return a.shard_index < b.shard_index; });
+  Night night = shards.front();
+  for (size_t i = 1; i < shards.size(); ++i) {
+    const Night& shard = shards[i];
+    if (shard.id != night.id || shard.commit != night.commit ||
+        shard.shard_count != night.shard_count || shard.seed != night.seed) {
+      *why = fmt::format(
+          "shard {} of {} is of another night ({} at {}, seed {}) than shard {} of {} "
+          "({} at {}, seed {})",
+          shard.shard_index, shard.shard_count, shard.id, shard.commit, shard.seed,
+          night.shard_index, night.shard_count, night.id, night.commit, night.seed);
+      return std::nullopt;
+    }
+    if (shard.shard_index == shards[i - 1].shard_index) {
+      *why = fmt::format("shard {} of {} is there twice", shard.shard_index, shard.shard_count);
+      return std::nullopt;
+    }
+    append(night.stages, shard.stages);
+    append(night.gaps, shard.gaps);
+    append(night.tensors, shard.tensors);
+    append(night.invariants, shard.invariants);
+    append(night.benches, shard.benches);
+    append(night.findings, shard.findings);
+    append(night.mutants, shard.mutants);
+    append(night.fuzz, shard.fuzz);
+    append(night.coverage, shard.coverage);
+    night.complete = night.complete && shard.complete;
+    night.status = combined_status(night.status, shard.status);
+    night.began = std::min(night.began, shard.began);
+  }
+  night.complete = night.complete && std::ssize(shards) == night.shard_count;
+  night.shard_index = night.shard_count = 1;
+  merge_invariants(night);
+  merge_findings(night);
+  merge_stages(night);
+  merge_gaps(night);
+  return night;
+}
+
+}  // namespace gdn
