@@ -130,7 +130,8 @@ void read_check(const std::string& text, Night& night) {
 
 // Which operator, and why, of the findings from `first` on, which are those of the report of check.
 void read_triage(const std::string& text, size_t first, Night& night) {
-  for (const json& diagnosed : json::parse(text).at("findings")) {
+  const json report = json::parse(text);
+  for (const json& diagnosed : report.at("findings")) {
     const std::string origin = diagnosed.at("origin");
     const size_t at = origin.rfind(failure_word);
     if (at == std::string::npos) continue;
@@ -145,7 +146,8 @@ void read_triage(const std::string& text, size_t first, Night& night) {
 }
 
 void read_matrix(const std::string& text, Night& night) {
-  for (const json& row : json::parse(text).at("rows")) {
+  const json report = json::parse(text);
+  for (const json& row : report.at("rows")) {
     NightMutant mutant;
     mutant.name = row.at("mutant");
     mutant.op = row.at("operator");
@@ -159,7 +161,8 @@ void read_matrix(const std::string& text, Night& night) {
 void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
   std::map<std::string, std::vector<double>> times;
   std::map<std::string, std::string> units;
-  for (const json& run : json::parse(text).at("benchmarks")) {
+  const json report = json::parse(text);
+  for (const json& run : report.at("benchmarks")) {
     if (run.value("run_type", "iteration") != "iteration") continue;
     const std::string name = run.value("run_name", run.at("name").get<std::string>());
     times[name].push_back(run.at("cpu_time"));

@@ -83,7 +83,12 @@ INSERT OR IGNORE INTO asked(night, question) SELECT i.night, q.key FROM invarian
   WHERE i."holds" + i."fails" > 0;
 )sql";
 
-constexpr std::array<const char*, history_version> versions = {version_1, version_2};
+// Version 3. Of shards that are merged the findings are those of one run: the first cases.
+constexpr const char* version_3 = R"sql(
+ALTER TABLE finding ADD COLUMN "index" INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<const char*, history_version> versions = {version_1, version_2, version_3};
 
 std::string text_of(sqlite3_value* value) {
   const auto* const data = reinterpret_cast<const char*>(sqlite3_value_text(value));

@@ -5,7 +5,7 @@
 
 namespace gdn {
 
-inline constexpr int history_version = 2;
+inline constexpr int history_version = 3;
 
 // Makes the file a history, or an older history one of this version; throws where it is neither.
 void bring_up_to_date(Database& database);
