@@ -142,7 +142,7 @@ std::string histogram_html(const std::string& id, const TensorName& name,
                  {"labels", labels},
                  {"bound", -powers.first + (powers.zero ? 1 : 0)},
                  {"engines", engines}};
-  return chart_html(id, "Samples by error/bound, last night", words + "The table has the counts.") +
+  return chart_html(id, "Samples by error/bound in this night", words + "The table has the counts.") +
          details_html("Counts", html_of(table));
 }
 
