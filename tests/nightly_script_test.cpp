@@ -29,7 +29,8 @@ for argument; do
 done
 case "$command" in
   verify)
-    echo '{"engine": "twin", "complete": true, "ended": "", "command": "v", "files": []}' >"$json"
+    echo '{"engine": "twin", "complete": true, "ended": "", "command": "v", "files": []}' \
+      >"$json"
     ;;
   panel) : >"$records" ;;
   check)
@@ -40,16 +41,20 @@ case "$command" in
     fi
     failures='' fails=0
     if [[ $CHECK == fail ]]; then
-      failures='{"invariant": "a", "engine": "twin", "detail": "d", "text": "t", "replay": "r", "index": 3}' fails=1
+      failures='{"invariant": "a", "engine": "twin", "detail": "d", "text": "t", "replay": "r",
+        "index": 3}'
+      fails=1
       echo '{}' >"$(dirname "$json")/failures.jsonl"
     fi
-    echo '{"rows": [{"invariant": "a", "engine": "twin", "holds": 1, "fails": '$fails', "undecided": 0,
-      "suspicious": 0, "engine_errors": 0, "not_served": 0, "worst_ratio": 0.5}], "not_available": [],
-      "not_asked": [], "never_applied": [], "failures": ['"$failures"']}' >"$json"
+    echo '{"rows": [{"invariant": "a", "engine": "twin", "holds": 1, "fails": '$fails',
+      "undecided": 0, "suspicious": 0, "engine_errors": 0, "not_served": 0, "worst_ratio": 0.5}],
+      "not_available": [], "not_asked": [], "never_applied": [], "failures": ['"$failures"']}' \
+      >"$json"
     exit "$fails"
     ;;
   triage)
-    echo '{"findings": [{"origin": "check.json, failure 1", "operator": "conv", "cause": "taps"}]}' >"$json"
+    echo '{"findings": [{"origin": "check.json, failure 1", "operator": "conv",
+      "cause": "taps"}]}' >"$json"
     exit 1
     ;;
   matrix) echo '{"rows": []}' >"$json" ;;
@@ -173,6 +178,44 @@ TEST_F(NightlyScript, KilledAtAnyMomentItLosesNoOtherNight) {
     unfinished += last && !last->complete ? 1 : 0;
   }
   EXPECT_GT(unfinished, 0) << "no night was killed in its middle";
+}
+
+// Paths aside, which are those of the folders.
+std::vector<std::string> groups_of(const Night& night) {
+  std::vector<std::string> groups;
+  for (const NightFinding& f : night.findings) {
+    groups.push_back(f.invariant + " " + f.op + " " + f.diagnosis + " " + std::to_string(f.index) +
+                     " " + std::to_string(f.seen) + "\n" + f.case_text);
+  }
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+TEST_F(NightlyScript, TwoShardsMergedFindWhatOneRunFinds) {
+  const auto judged = [&](const std::string& folder, const std::string& shard) {
+    const std::string out = path(folder);
+    fs::create_directories(out);
+    run("check --engine mutant:beta_from_a --invariant operators_within_bound --invariant "
+        "beta_is_the_sigmoid_of_b --cases 60 --shard " +
+        shard + " --out " + out + " --json " + out + "/check.json");
+    run("triage " + out + "/check.json --json " + out + "/triage.json --out " + out);
+    const Ran ran = run("collect " + out + " --id n --commit " + std::string(40, 'a') +
+                        " --began 2026-11-30T02:00:00Z --seed 1 --shard " + shard);
+    EXPECT_EQ(ran.status, 0) << ran.output;
+    return out + "/night.jsonl ";
+  };
+  const std::string whole = judged("whole", "0/1");
+  const std::string shards = judged("a", "0/2") + judged("b", "1/2");
+  const Ran ran = run("collect --merge " + shards + " --out " + path("merged.jsonl"));
+  ASSERT_EQ(ran.status, 0) << ran.output;
+  std::string why;
+  const std::optional<Night> one = parse_night(content("whole/night.jsonl"), &why);
+  const std::optional<Night> merged = parse_night(content("merged.jsonl"), &why);
+  ASSERT_TRUE(one && merged) << why;
+  EXPECT_TRUE(merged->complete);
+  EXPECT_FALSE(one->findings.empty());
+  EXPECT_EQ(groups_of(*merged), groups_of(*one));
+  EXPECT_EQ(merged->status, one->status);
 }
 
 TEST_F(NightlyScript, WrongOptionsAreStatusTwo) {

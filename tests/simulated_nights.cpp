@@ -215,7 +215,7 @@ JudgedOnce judge_once(const std::string& root) {
   JudgedOnce judged;
   for (const char* engine : {"twin", "simt"}) {
     for (NightTensor& tensor : tensors_of_engine(root, engine)) judged.tensors.push_back(tensor);
-    for (NightInvariant& row : invariants_of_engine(engine, 6)) judged.invariants.push_back(row);
+    for (NightInvariant& row : invariants_of_engine(engine, 3)) judged.invariants.push_back(row);
   }
   for (const auto& [name, op] : {std::pair{"error_before_decay", "delta_rule"},
                                  {"conv_taps_flipped", "conv"},

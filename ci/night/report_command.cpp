@@ -84,7 +84,7 @@ ExitStatus write_all(const ReportCommand& command, const NightReport& report) {
 
 }  // namespace
 
-const CLI::App* add_report(CLI::App& app, ReportCommand& report) {
+void add_report(CLI::App& app, ReportCommand& report) {
   CLI::App* const command = app.add_subcommand(
       "report", "a night as a page, and as Markdown, JUnit, SARIF and JSON: docs/report-page.md");
   command->add_option("night", report.night,
@@ -94,7 +94,6 @@ const CLI::App* add_report(CLI::App& app, ReportCommand& report) {
   command->add_option("--nights", report.nights_max, "how many nights it looks back")
       ->capture_default_str()
       ->check(CLI::Range(size_t{1}, size_t{1000}));
-  return command;
 }
 
 ExitStatus run_report(const ReportCommand& command) {

@@ -15,7 +15,7 @@ struct ReportCommand {
   size_t nights_max = 30;   // of the history
 };
 
-const CLI::App* add_report(CLI::App& app, ReportCommand& report);
+void add_report(CLI::App& app, ReportCommand& report);
 ExitStatus run_report(const ReportCommand& report);
 
 }  // namespace gdn

@@ -40,7 +40,7 @@ std::string finding_html(const HistoryView& view, const KnownFinding& finding, s
     html += term_html("gone since", seen_text(gone->began, gone->commit));
   }
   html +=
-      term_html("in", fmt::format("{}, {} in the last of them", counted(finding.nights, "night"),
+      term_html("in", fmt::format("{}; in the last of them {}", counted(finding.nights, "night"),
                                   counted(latest.seen, "time")));
   html += term_html("fingerprint", finding.fingerprint);
   html += "</dl>\n";

@@ -14,13 +14,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Steps of a factor of four below the bound: the eye tells five apart, and each is two powers of
-// two of the histograms.
+// By powers of two, as the histograms have them: how much room is left below the bound.
 std::string_view heat_of(double worst) {
   if (!(worst <= 1)) return "heat beyond";
-  if (worst > 0.25) return "heat four";
-  if (worst > 1.0 / 16) return "heat three";
-  if (worst > 1.0 / 64) return "heat two";
+  if (worst > 1.0 / 2) return "heat four";
+  if (worst > 1.0 / 4) return "heat three";
+  if (worst > 1.0 / 16) return "heat two";
   return worst > 0 ? "heat one" : "heat zero";
 }
 
@@ -54,8 +53,8 @@ std::string heat_cell(const NightReport& report, const TensorName& name,
 
 constexpr const char* heat_legend =
     "<p class=\"legend\" aria-hidden=\"true\"><span class=\"heat zero\">0: exact</span> "
-    "<span class=\"heat one\">up to 1/64</span> <span class=\"heat two\">up to 1/16</span> "
-    "<span class=\"heat three\">up to 1/4</span> <span class=\"heat four\">up to 1: the "
+    "<span class=\"heat one\">up to 1/16</span> <span class=\"heat two\">up to 1/4</span> "
+    "<span class=\"heat three\">up to 1/2</span> <span class=\"heat four\">up to 1: the "
     "bound</span> "
     "<span class=\"heat beyond\">beyond: no rounding</span> "
     "<span class=\"heat none\">not judged</span></p>\n";
@@ -143,7 +142,8 @@ std::string histogram_html(const std::string& id, const TensorName& name,
                  {"labels", labels},
                  {"bound", -powers.first + (powers.zero ? 1 : 0)},
                  {"engines", engines}};
-  return chart_html(id, "Samples by error/bound, last night", words + "The table has the counts.") +
+  return chart_html(id, "Samples by error/bound in this night",
+                    words + "The table has the counts.") +
          details_html("Counts", html_of(table));
 }
 
