@@ -246,7 +246,7 @@ void add_corpus_add(CLI::App& corpus, gdn::CorpusAddCommand& add) {
   command->add_option("--date", add.date, "of the file's name, yyyy-mm-dd (default: today)");
 }
 
-CLI::App* add_corpus(CLI::App& app, CorpusCommands& corpus) {
+void add_corpus(CLI::App& app, CorpusCommands& corpus) {
   CLI::App* const command = app.add_subcommand(
       "corpus", "keep what showed a fault, and the fuzzers' inputs few: see docs/corpus.md");
   command->require_subcommand(1);
