@@ -220,8 +220,8 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
     saved.invariant = plan.judging.invariants[one.invariant]->name;
     saved.engine = plan.judging.engines[one.engine].name;
     saved.verdict = one.verdict;
-    saved.index = collected.found_at[i];
-    saved.origin = plan.origin(saved.index);
+    saved.indices = {collected.found_at[i]};
+    saved.origin = plan.origin(collected.found_at[i]);
     saved.steps = one.steps;
     saved.smallest = one.smallest;
     saved.file = fmt::format("{}/{}_{}.case", command.out, saved.invariant, hash8(one.smallest));
@@ -232,8 +232,11 @@ ExitStatus save_failures(const CheckCommand& command, const Plan& plan, Collecte
       return other.file == saved.file && other.engine == saved.engine;
     };
     // Two cases that lead to one small case are one failure to look at.
-    if (std::none_of(report.failures.begin(), report.failures.end(), same_file)) {
+    const auto known = std::find_if(report.failures.begin(), report.failures.end(), same_file);
+    if (known == report.failures.end()) {
       report.failures.push_back(std::move(saved));
+    } else {
+      known->indices.push_back(collected.found_at[i]);
     }
   }
   const ExitStatus saved = save(report.failures);

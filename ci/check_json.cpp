@@ -34,7 +34,7 @@ ordered_json json_of(const SavedFailure& failure) {
           {"engine", failure.engine},
           {"verdict", name_of(failure.verdict.outcome)},
           {"detail", failure.verdict.detail},
-          {"index", failure.index},
+          {"indices", failure.indices},
           {"origin", failure.origin},
           {"steps", failure.steps},
           {"case", hash8(failure.smallest)},

@@ -28,7 +28,7 @@ struct CheckRow {
 struct SavedFailure {
   std::string invariant, engine;
   Verdict verdict;
-  size_t index = 0;    // of the case that was found, among those of all shards
+  std::vector<size_t> indices;  // of the cases that led to it, among those of all shards
   std::string origin;  // "case 17 of the seed", or a file of the corpus
   size_t steps = 0;    // taken to make it smaller
   Case smallest;

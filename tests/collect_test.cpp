@@ -10,6 +10,7 @@
 namespace gdn {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -50,8 +51,8 @@ constexpr const char* a_check = R"({"rows": [
    "engine_errors": 1, "not_served": 4, "worst_ratio": "inf"}],
  "not_available": ["cuda: no GPU"], "not_asked": ["b: it needs cuda"], "never_applied": ["c"],
  "failures": [{"invariant": "a", "engine": "twin", "detail": "d", "text": "case", "replay": "r",
-   "index": 7}, {"invariant": "a", "engine": "twin", "detail": "e", "text": "other",
-   "replay": "s", "index": 9}]})";
+   "indices": [7]}, {"invariant": "a", "engine": "twin", "detail": "e", "text": "other",
+   "replay": "s", "indices": [9, 12]}]})";
 
 TEST_F(StagesOf, AFolderThatIsEmptySaysNothing) { EXPECT_EQ(print_records(collected()), ""); }
 
@@ -75,7 +76,7 @@ TEST_F(StagesOf, FailuresOfCheckGetTheirDiagnosisByNumber) {
   EXPECT_EQ(night.findings[0].diagnosis, "");
   EXPECT_EQ(night.findings[1].diagnosis, "beta_from_a");
   EXPECT_EQ(night.findings[1].op, "gates");
-  EXPECT_EQ(night.findings[1].index, 9U);
+  EXPECT_THAT(night.findings[1].indices, ElementsAre("9", "12"));
   // Two that fail and one engine error, whichever were saved.
   EXPECT_EQ(night.findings[1].seen, 3U);
   ASSERT_THAT(night.gaps, SizeIs(3));
@@ -139,11 +140,11 @@ TEST_F(StagesOf, WhatIsDamagedNamesItsFile) {
   EXPECT_THAT(refusal(), HasSubstr("stages.tsv"));
 }
 
-NightFinding a_finding(const std::string& engine, uint64_t index, const std::string& text) {
+NightFinding a_finding(std::vector<std::string> indices, const std::string& text) {
   NightFinding finding;
   finding.invariant = "a";
-  finding.engine = engine;
-  finding.index = index;
+  finding.engine = "twin";
+  finding.indices = std::move(indices);
   finding.case_text = text;
   return finding;
 }
@@ -161,18 +162,19 @@ Night a_shard(int index, std::vector<NightFinding> findings, size_t fails) {
   return night;
 }
 
-// One run saves the first three of an invariant on an engine, no two with one smallest case.
+// One run saves the first three cases of an invariant on an engine, those that lead to one smallest
+// case as one: 0 and 1 here, and 2; 7 and 8 came too late.
 TEST(Shards, TogetherKeepTheFindingsOfOneRun) {
   std::string why;
-  const std::optional<Night> whole = merged(
-      {a_shard(2, {a_finding("twin", 1, "x"), a_finding("twin", 7, "v")}, 5),
-       a_shard(1, {a_finding("twin", 0, "x"), a_finding("twin", 2, "y"), a_finding("twin", 8, "w")},
-               3)},
-      &why);
+  const std::optional<Night> whole =
+      merged({a_shard(2, {a_finding({"1", "9"}, "x"), a_finding({"7"}, "v")}, 5),
+              a_shard(1, {a_finding({"0"}, "x"), a_finding({"2"}, "y"), a_finding({"8"}, "w")}, 3)},
+             &why);
   ASSERT_TRUE(whole) << why;
   ASSERT_THAT(whole->findings, SizeIs(2));
-  EXPECT_EQ(whole->findings[0].index, 0U);
-  EXPECT_EQ(whole->findings[1].index, 2U);
+  EXPECT_THAT(whole->findings[0].indices, ElementsAre("0", "1"));
+  EXPECT_EQ(whole->findings[0].case_text, "x");
+  EXPECT_THAT(whole->findings[1].indices, ElementsAre("2"));
   EXPECT_EQ(whole->findings[0].seen, 8U);
   ASSERT_THAT(whole->invariants, SizeIs(1));
   EXPECT_EQ(whole->invariants[0].holds, 20U);

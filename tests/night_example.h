@@ -38,8 +38,15 @@ inline Night example_night() {
   night.tensors = {tensor};
   night.invariants = {{"twin", "layer_within_bound", 10, 1, 2, 3, 4, 5, 0x1p-30}};
   night.benches = {{"a GPU", "step, 1 token", "us", 12.5, 12.25, 13}};
-  night.findings = {{"layer_within_bound", "delta_rule", "twin", "error_before_decay", hostile_text,
-                     "case\nof lines\n", "deltaproof replay x.case", 3, 17}};
+  night.findings = {{"layer_within_bound",
+                     "delta_rule",
+                     "twin",
+                     "error_before_decay",
+                     hostile_text,
+                     "case\nof lines\n",
+                     "deltaproof replay x.case",
+                     3,
+                     {"17", "4"}}};
   night.mutants = {{"error_before_decay", "delta_rule", "killed", {"layer_within_bound", "x"}},
                    {"not_seen", "conv", "alive", {}}};
   night.fuzz = {{"fuzz_case", uint64_t{1} << 40, 12.5, 100, 2}};

@@ -42,7 +42,7 @@ case "$command" in
     failures='' fails=0
     if [[ $CHECK == fail ]]; then
       failures='{"invariant": "a", "engine": "twin", "detail": "d", "text": "t", "replay": "r",
-        "index": 3}'
+        "indices": [3]}'
       fails=1
       echo '{}' >"$(dirname "$json")/failures.jsonl"
     fi
@@ -184,8 +184,8 @@ TEST_F(NightlyScript, KilledAtAnyMomentItLosesNoOtherNight) {
 std::vector<std::string> groups_of(const Night& night) {
   std::vector<std::string> groups;
   for (const NightFinding& f : night.findings) {
-    groups.push_back(f.invariant + " " + f.op + " " + f.diagnosis + " " + std::to_string(f.index) +
-                     " " + std::to_string(f.seen) + "\n" + f.case_text);
+    groups.push_back(f.invariant + " " + f.op + " " + f.diagnosis + " " + f.indices.at(0) + " " +
+                     std::to_string(f.seen) + "\n" + f.case_text);
   }
   std::sort(groups.begin(), groups.end());
   return groups;

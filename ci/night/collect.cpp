@@ -122,7 +122,7 @@ void read_check(const std::string& text, Night& night) {
     finding.detail = failure.at("detail");
     finding.case_text = failure.at("text");
     finding.replay = failure.at("replay");
-    finding.index = failure.at("index");
+    for (const json& index : failure.at("indices")) finding.indices.push_back(index.dump());
     finding.seen = std::max<size_t>(1, failures[{finding.invariant, finding.engine}]);
     night.findings.push_back(std::move(finding));
   }

@@ -85,7 +85,7 @@ INSERT OR IGNORE INTO asked(night, question) SELECT i.night, q.key FROM invarian
 
 // Version 3. Of shards that are merged the findings are those of one run: the first cases.
 constexpr const char* version_3 = R"sql(
-ALTER TABLE finding ADD COLUMN "index" INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE finding ADD COLUMN "indices" TEXT NOT NULL DEFAULT '[]';
 )sql";
 
 constexpr std::array<const char*, history_version> versions = {version_1, version_2, version_3};

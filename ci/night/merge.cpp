@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -14,23 +15,47 @@ namespace {
 // smallest case: the same here, of all shards.
 constexpr size_t saved_max = 3;
 
+uint64_t number_of(const std::string& text) {
+  uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 void merge_findings(Night& night) {
-  std::vector<NightFinding>& all = night.findings;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const NightFinding& a, const NightFinding& b) { return a.index < b.index; });
-  std::map<std::pair<std::string, std::string>, size_t> kept, seen;
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> cases;
+  std::map<std::pair<std::string, std::string>, size_t> failures;
   for (const NightInvariant& row : night.invariants) {
-    seen[{row.invariant, row.engine}] = row.fails + row.engine_errors;
+    failures[{row.invariant, row.engine}] = row.fails + row.engine_errors;
   }
-  std::erase_if(all, [&](NightFinding& finding) {
-    const std::pair<std::string, std::string> of = {finding.invariant, finding.engine};
-    // What no invariant judged stands for itself.
-    const auto found = seen.find(of);
-    if (found == seen.end()) return false;
-    finding.seen = found->second;
-    return ++kept[of] > saved_max || !cases[of].insert(finding.case_text).second;
-  });
+  // By invariant and engine each failing case, in the order of a run.
+  std::map<std::pair<std::string, std::string>, std::map<uint64_t, size_t>> found;
+  std::vector<bool> is_kept(night.findings.size());
+  for (size_t i = 0; i < night.findings.size(); ++i) {
+    const NightFinding& finding = night.findings[i];
+    // What check did not find stands for itself.
+    is_kept[i] = finding.indices.empty();
+    for (const std::string& index : finding.indices) {
+      found[{finding.invariant, finding.engine}][number_of(index)] = i;
+    }
+  }
+  std::vector<NightFinding> kept;
+  for (size_t i = 0; i < night.findings.size(); ++i) {
+    if (is_kept[i]) kept.push_back(night.findings[i]);
+  }
+  for (const auto& [of, cases] : found) {
+    std::map<std::string, size_t> places;  // in kept, by the smallest case
+    size_t saved = 0;
+    for (const auto& [index, i] : cases) {
+      if (saved++ == saved_max) break;
+      const auto [at, is_new] = places.try_emplace(night.findings[i].case_text, kept.size());
+      if (is_new) {
+        kept.push_back(night.findings[i]);
+        kept.back().indices.clear();
+        kept.back().seen = failures[of];
+      }
+      kept[at->second].indices.push_back(std::to_string(index));
+    }
+  }
+  night.findings = std::move(kept);
 }
 
 void merge_invariants(Night& night) {

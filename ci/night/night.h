@@ -67,7 +67,8 @@ struct NightFinding {
   std::string case_text;  // the smallest case, as text; empty if there is none
   std::string replay;     // the command that shows it again
   size_t seen = 1;        // how often in this night
-  uint64_t index = 0;     // of the case that was found, among those of all shards
+  // The numbers of the cases that led to it, among those of all shards: of what check found.
+  std::vector<std::string> indices = {};
 };
 
 struct NightMutant {

@@ -94,7 +94,7 @@ void name_fields(auto& fields, Of<NightFinding> auto& finding) {
   fields.text("case", finding.case_text);
   fields.text("replay", finding.replay);
   fields.count("seen", finding.seen);
-  fields.count("index", finding.index);
+  fields.texts("indices", finding.indices);
 }
 
 void name_fields(auto& fields, Of<NightMutant> auto& mutant) {
