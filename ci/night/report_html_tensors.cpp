@@ -142,7 +142,8 @@ std::string histogram_html(const std::string& id, const TensorName& name,
                  {"labels", labels},
                  {"bound", -powers.first + (powers.zero ? 1 : 0)},
                  {"engines", engines}};
-  return chart_html(id, "Samples by error/bound in this night", words + "The table has the counts.") +
+  return chart_html(id, "Samples by error/bound in this night",
+                    words + "The table has the counts.") +
          details_html("Counts", html_of(table));
 }
 
@@ -218,6 +219,7 @@ std::string trend_html(const NightReport& report, const std::vector<DatedChange>
   }
   if (engines.empty()) return "";
   const std::string numbers = details_html("Figures by night", html_of(table));
+  if (report.view.nights.size() < 2) return numbers;
   if (!anything) return paragraph_html("Exact in every night: error/bound is 0.") + numbers;
   figures[id] = {{"kind", "trend"}, {"nights", nights}, {"engines", engines}, {"steps", steps}};
   return chart_html(id, "error/bound over the nights: worst (solid), p99 (dashed), p50 (dotted)",
