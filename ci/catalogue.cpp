@@ -79,15 +79,17 @@ std::string grid(const KillMatrix& matrix) {
 }
 
 std::string totals(const KillMatrix& matrix) {
-  size_t killed = 0, dead = 0;
+  size_t killed = 0, dead = 0, before = 0;
   for (size_t row = 0; row < matrix.mutants.size(); ++row) {
+    for (const Cell& cell : matrix.cells[row]) before += cell.is_of_before ? 1 : 0;
     killed += kills_of(matrix, row);
     dead += kills_of(matrix, row) > 0;
   }
   return fmt::format(
-      "{} of {} mutants are killed, in {} of {} cells, by {} invariants on {} seeds{}", dead,
+      "{} of {} mutants are killed, in {} of {} cells, by {} invariants on {} seeds{}{}", dead,
       matrix.mutants.size(), killed, matrix.mutants.size() * registry().size(), registry().size(),
-      matrix.seeds, matrix.drawn > 0 ? fmt::format(" and {} drawn cases", matrix.drawn) : "");
+      matrix.seeds, matrix.drawn > 0 ? fmt::format(" and {} drawn cases", matrix.drawn) : "",
+      before > 0 ? fmt::format("; {} of the cells are those of {}", before, matrix.before) : "");
 }
 
 }  // namespace

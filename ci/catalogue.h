@@ -2,7 +2,6 @@
 // which mutant, as tables.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,9 @@ struct Cell {
     killed = 'x',
   };
   Seen seen = Seen::nothing;
-  std::string on;      // the case that killed it, or gave the error
-  std::string detail;  // of that verdict
+  bool is_of_before = false;  // an earlier run judged it
+  std::string on;             // the case that killed it, or gave the error
+  std::string detail;         // of that verdict
 };
 
 struct KillMatrix {
@@ -40,11 +40,12 @@ struct KillMatrix {
   std::vector<std::string> mutants;      // rows
   std::vector<std::vector<Cell>> cells;  // [mutant][invariant], invariants as in the registry
   size_t seeds = 0, drawn = 0;
+  std::string before;  // how the earlier run was called and on how many seeds; or empty
 };
 
-// What as_json wrote, of all mutants and invariants that this program has. Otherwise nothing, and
-// *why.
-std::optional<KillMatrix> read_matrix(const std::string& path, std::string* why);
+// Fills the cells of a matrix that an earlier run judged, from what as_json wrote; of mutants and
+// invariants that it has no cell for they stay as they are. False, and *why.
+bool read_cells(const std::string& path, KillMatrix& matrix, std::string* why);
 
 // How many invariants kill the mutant of a row.
 size_t kills_of(const KillMatrix& matrix, size_t row);

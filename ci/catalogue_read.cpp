@@ -1,4 +1,4 @@
-// A report of `matrix` read back: a run on a large machine is written into documents on another.
+// A report of `matrix` read back: what is new since then is judged alone, on whatever machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,65 +27,48 @@ Cell::Seen seen_of(const std::string& word) {
   throw std::runtime_error(fmt::format("'seen' is '{}'", word));
 }
 
-std::vector<Cell> cells_of(const json& row) {
-  std::vector<Cell> cells(registry().size());
-  const json& given = row.at("cells");
-  if (given.size() != cells.size()) {
-    throw std::runtime_error(fmt::format("it has {} invariants, this program {}: judge again",
-                                         given.size(), cells.size()));
-  }
-  for (size_t i = 0; i < cells.size(); ++i) {
-    if (given[i].at("invariant") != registry()[i].name) {
-      throw std::runtime_error(
-          fmt::format("this program has no invariant {} at place {}: judge again",
-                      given[i].at("invariant").dump(), i + 1));
+void take_row(const json& row, std::vector<Cell>& cells) {
+  for (const json& given : row.at("cells")) {
+    const std::string invariant = given.at("invariant");
+    for (size_t i = 0; i < registry().size(); ++i) {
+      if (registry()[i].name != invariant) continue;
+      cells[i].seen = seen_of(given.at("seen"));
+      cells[i].on = given.at("on");
+      cells[i].detail = given.at("detail");
+      cells[i].is_of_before = true;
     }
-    cells[i].seen = seen_of(given[i].at("seen"));
-    cells[i].on = given[i].at("on");
-    cells[i].detail = given[i].at("detail");
   }
-  return cells;
 }
 
-KillMatrix matrix_of(const json& root) {
+void take(const json& root, KillMatrix& matrix) {
   if (root.at("format") != "deltaproof-matrix" || root.at("version") != 1) {
     throw std::runtime_error("expected a report of matrix --json, of version 1");
   }
-  KillMatrix matrix;
-  matrix.version = root.at("deltaproof");
-  matrix.command = root.at("command");
-  matrix.seeds = root.at("seeds");
-  matrix.drawn = root.at("drawn_cases");
+  matrix.before = fmt::format("an earlier run on {} seeds, `{}`", root.at("seeds").get<size_t>(),
+                              root.at("command").get<std::string>());
   for (const json& row : root.at("rows")) {
-    matrix.mutants.push_back(row.at("mutant"));
-    if (mutant_named(matrix.mutants.back()).name == nullptr) {
-      throw std::runtime_error(
-          fmt::format("this program has no mutant {}: judge again", matrix.mutants.back()));
-    }
-    matrix.cells.push_back(cells_of(row));
+    const auto at = std::find(matrix.mutants.begin(), matrix.mutants.end(), row.at("mutant"));
+    if (at == matrix.mutants.end()) continue;
+    take_row(row, matrix.cells[static_cast<size_t>(at - matrix.mutants.begin())]);
   }
-  if (matrix.mutants.size() != gdn_mutant_count()) {
-    throw std::runtime_error(fmt::format("it has {} mutants, this program {}: judge again",
-                                         matrix.mutants.size(), gdn_mutant_count()));
-  }
-  return matrix;
 }
 
 }  // namespace
 
-std::optional<KillMatrix> read_matrix(const std::string& path, std::string* why) {
+bool read_cells(const std::string& path, KillMatrix& matrix, std::string* why) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
   if (!file || !(bytes << file.rdbuf())) {
     *why = path + ": cannot be read";
-    return std::nullopt;
+    return false;
   }
   try {
-    return matrix_of(json::parse(bytes.str()));
+    take(json::parse(bytes.str()), matrix);
   } catch (const std::exception& error) {
     *why = fmt::format("{}: {}", path, error.what());
-    return std::nullopt;
+    return false;
   }
+  return true;
 }
 
 }  // namespace gdn

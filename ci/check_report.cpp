@@ -53,7 +53,24 @@ std::string what_was_judged(const CheckReport& report) {
                      fmt::join(report.engines, ", "));
 }
 
-// Invariants that were not asked for one reason, on one line.
+// Of an engine that serves little the names of a remark are a hundred.
+std::string wrapped(const std::string& line) {
+  constexpr size_t width_max = 100;
+  if (!line.starts_with("not asked")) return line;
+  std::string all;
+  size_t width = 0;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const bool fits = width + 1 + end - at <= width_max;
+    if (!all.empty()) all += fits ? " " : "\n  ";
+    width = (fits ? width + 1 : 2) + end - at;
+    all.append(line, at, end - at);
+    at = end + 1;
+  }
+  return all;
+}
+
+// Invariants that were not asked, each reason once.
 std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const std::string& line : report.not_asked) {
@@ -66,7 +83,8 @@ std::vector<std::string> not_asked_by_reason(const CheckReport& report) {
   }
   std::vector<std::string> lines;
   for (const auto& [reason, names] : reasons) {
-    lines.push_back(fmt::format("not asked, {}: {}", reason, fmt::join(names, " ")));
+    lines.push_back(
+        fmt::format("not asked, {} ({}): {}", reason, names.size(), fmt::join(names, " ")));
   }
   return lines;
 }
@@ -142,7 +160,7 @@ std::string as_text(const CheckReport& report) {
                                  as_text(table_of_rows(report)));
   if (report.drawn > 0) text += "\n" + as_text(table_of_regimes(report));
   text += "\n";
-  for (const std::string& line : remarks(report)) text += for_terminal(line) + "\n";
+  for (const std::string& line : remarks(report)) text += wrapped(for_terminal(line)) + "\n";
   for (const SavedFailure& failure : report.failures) {
     text += "\n";
     for (const std::string& line : lines_of(failure)) text += for_terminal(line) + "\n";

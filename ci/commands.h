@@ -54,7 +54,7 @@ struct MatrixCommand {
   int64_t cases = 0;          // to draw beside the seeds
   bool drawn_only = false;    // no seeds
   bool until_killed = false;  // case by case, each mutant up to the first that kills it
-  std::string from;           // a report of an earlier run, in place of judging; or empty
+  std::string from;           // a report of an earlier run, whose cells are taken; or empty
   bool public_rules = false;  // the rules of public test suites beside the invariants
   int jobs = 0;
   std::string json;  // where to write, or empty

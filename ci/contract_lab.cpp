@@ -15,7 +15,12 @@ std::optional<Contract> contract_named(const std::string& name, std::string* why
     if (contract.name == name) return contract;
   }
   const std::optional<EngineSource> engine = find_engine(name, why);
-  if (engine) return engine->description.contract;
+  if (engine) {
+    Contract contract = engine->description.contract;
+    // What is written says whose arithmetic it allows for.
+    if (contract.name.empty()) contract.name = engine->name;
+    return contract;
+  }
   *why = "neither any_f32, torch_cpu nor triton, and as an engine: " + *why;
   return std::nullopt;
 }

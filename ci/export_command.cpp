@@ -36,6 +36,14 @@ bool is_small(const Case& c) {
   return numbers && count_of(*numbers) <= numbers_max && states <= numbers_max;
 }
 
+std::string subject_names() {
+  std::string names;
+  for (auto i = static_cast<int>(Subject::layer); i <= static_cast<int>(Subject::recurrent); ++i) {
+    names += (names.empty() ? "" : " ") + std::string(name_of(static_cast<Subject>(i)));
+  }
+  return names;
+}
+
 bool is_of(const std::set<Subject>& subjects, const Case& c) {
   return subjects.empty() || subjects.contains(c.subject);
 }
@@ -80,7 +88,10 @@ ExitStatus export_all(const ExportCommand& command, Doing& now) {
   std::set<Subject> subjects;
   for (const std::string& name : command.subjects) {
     const std::optional<Subject> subject = subject_named(name);
-    if (!subject) return refuse(fmt::format("--subject: '{}' is none", name), exit_bad_input);
+    if (!subject) {
+      return refuse(fmt::format("--subject: '{}' is none of {}", name, subject_names()),
+                    exit_bad_input);
+    }
     subjects.insert(*subject);
   }
   std::string why;
@@ -94,6 +105,8 @@ ExitStatus export_all(const ExportCommand& command, Doing& now) {
   if (command.files.empty() && command.cases == 0) {
     return refuse("nothing to export: give case files, or --cases", exit_bad_input);
   }
+  const std::string in_the_way = why_results_in_the_way({command.out}, command.files);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable = why_results_not_writable({command.out});
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   draw_cases(command, *seed, subjects, cases);

@@ -9,36 +9,13 @@
 #include "ci/commands.h"
 #include "ci/corpus_commands.h"
 #include "ci/exit_status.h"
+#include "ci/help_footer.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/night_commands.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
 namespace {
-
-constexpr const char* footer = R"(
-Examples
-  deltaproof verify corpus/oracle/*.safetensors
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine ./my_engine.so
-  deltaproof verify corpus/oracle/ggml_gdn_cpu.safetensors --dialect ggml,head_map=grouped
-  deltaproof verify corpus/oracle/gdn_tiny_decode.safetensors --engine mutant:error_before_decay
-  deltaproof check --smoke
-  deltaproof check --invariant layer_within_bound --engine ./my_engine.so --cases 5000
-  deltaproof replay out/layer_within_bound_1a2b3c4d.case
-  deltaproof triage out
-  deltaproof compare before.json after.json
-  deltaproof list invariants
-  deltaproof export --cases 200 --out cases.safetensors
-  deltaproof dialects
-  deltaproof history import out/night.jsonl && deltaproof history drift
-  deltaproof report --history out/history.sqlite --out out
-  deltaproof corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so
-
-Exit status
-  0  what was judged holds          3  an error of deltaproof itself
-  1  something fails, or nothing    4  the engine failed: a status, a crash, lost
-     could be judged                5  infrastructure: no device, disk, missing tool
-  2  bad input or usage)";
 
 constexpr const char* engine_help =
     "a built-in engine, mutant:NAME, or the path of a shared library";
@@ -55,7 +32,7 @@ auto between(double least, double most) {
   return [=](const std::string& text) { return why_not_between(text, least, most); };
 }
 
-const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
+void add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
   CLI::App* const command =
       app.add_subcommand("verify", "judge captures, and an engine run on the same inputs");
   command
@@ -71,10 +48,9 @@ const CLI::App* add_verify(CLI::App& app, gdn::VerifyCommand& verify) {
   command->add_option("--markdown", verify.markdown, "write the report to this file");
   command->add_option("--summary", verify.summary,
                       "replace the part 'worst error/bound' of this document");
-  return command;
 }
 
-const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
+void add_check(CLI::App& app, gdn::CheckCommand& check) {
   CLI::App* const command = app.add_subcommand(
       "check", "judge engines by the invariants, on cases drawn at random and those of the corpus");
   command->add_flag("--smoke", check.smoke,
@@ -99,10 +75,9 @@ const CLI::App* add_check(CLI::App& app, gdn::CheckCommand& check) {
   command->add_option("--out", check.out, "where cases that fail are saved")->capture_default_str();
   command->add_option("--json", check.json, "write every figure to this file");
   command->add_option("--markdown", check.markdown, "write the report to this file");
-  return command;
 }
 
-const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
+void add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
   CLI::App* const command = app.add_subcommand("replay", "judge cases from files, and tell why");
   command->add_option("files", replay.files, "case files")->required();
   command->add_option("--invariant", replay.invariants, "this one alone; may be repeated")
@@ -111,10 +86,9 @@ const CLI::App* add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
       ->add_option("--engine", replay.engines,
                    std::string(engine_help) + "; may be repeated (default: twin and simt)")
       ->allow_extra_args(false);
-  return command;
 }
 
-const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
+void add_triage(CLI::App& app, gdn::TriageCommand& triage) {
   CLI::App* const command = app.add_subcommand(
       "triage", "which operator is wrong, since when, and why: see docs/triage.md");
   command->add_option("paths", triage.paths,
@@ -149,10 +123,9 @@ const CLI::App* add_triage(CLI::App& app, gdn::TriageCommand& triage) {
   command->add_option("--summary", triage.summary,
                       "with it, replace the part 'triage' of this document; with --kernel-mutants "
                       "'triage of kernel mutants'");
-  return command;
 }
 
-const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
+void add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   CLI::App* const command =
       app.add_subcommand("matrix", "every mutant against every invariant: which of them kill it");
   command->add_flag("--kernel-mutants", matrix.kernel_mutants,
@@ -167,7 +140,7 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_flag("--until-killed", matrix.until_killed,
                     "each mutant up to the first case that kills it, asked as check asks");
   command->add_option("--from", matrix.from,
-                      "judge nothing, take the cells from this --json of an earlier run");
+                      "take the cells of this --json of an earlier run, judge what is new");
   command->add_flag("--public-rules", matrix.public_rules,
                     "beside the invariants the acceptance rules of public test suites");
   command->add_option("--jobs", matrix.jobs, "processes (default: one a core)")
@@ -176,10 +149,9 @@ const CLI::App* add_matrix(CLI::App& app, gdn::MatrixCommand& matrix) {
   command->add_option("--summary", matrix.summary,
                       "replace the part 'catalogue' of this document; with --public-rules the part "
                       "'public rules', with --kernel-mutants 'kernel mutants'");
-  return command;
 }
 
-const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
+void add_compare(CLI::App& app, gdn::CompareCommand& compare) {
   CLI::App* const command = app.add_subcommand(
       "compare", "two runs operator by operator: which distribution of error/bound moved");
   command->add_option("before", compare.before, "a report of verify or check, JSON")->required();
@@ -189,10 +161,9 @@ const CLI::App* add_compare(CLI::App& app, gdn::CompareCommand& compare) {
       ->capture_default_str();
   command->add_option("--json", compare.json, "write every figure to this file");
   command->add_option("--markdown", compare.markdown, "write the report to this file");
-  return command;
 }
 
-const CLI::App* add_limit(CLI::App& app, gdn::LimitCommand& limit) {
+void add_limit(CLI::App& app, gdn::LimitCommand& limit) {
   CLI::App* const command = app.add_subcommand(
       "limit", "the smallest change of one element that is always seen, and what other rules see");
   command->add_option("--engine", limit.engine, engine_help)->capture_default_str();
@@ -206,10 +177,9 @@ const CLI::App* add_limit(CLI::App& app, gdn::LimitCommand& limit) {
   command->add_option("--json", limit.json, "write every figure to this file");
   command->add_option("--summary", limit.summary,
                       "replace the part 'detection limits' of this document");
-  return command;
 }
 
-const CLI::App* add_odds(CLI::App& app, gdn::OddsCommand& odds) {
+void add_odds(CLI::App& app, gdn::OddsCommand& odds) {
   CLI::App* const command = app.add_subcommand(
       "odds", "the false alarms of the statistical tier, and what it sees beneath the bound");
   command->add_option("--seed", odds.seed, "of the cases that are drawn (default: 1)");
@@ -221,28 +191,25 @@ const CLI::App* add_odds(CLI::App& app, gdn::OddsCommand& odds) {
   command->add_option("--json", odds.json, "write every figure to this file");
   command->add_option("--summary", odds.summary,
                       "replace the part 'measured odds' of this document");
-  return command;
 }
 
-const CLI::App* add_list(CLI::App& app, gdn::ListCommand& list) {
+void add_list(CLI::App& app, gdn::ListCommand& list) {
   CLI::App* const command =
       app.add_subcommand("list", "engines, mutants, invariants and dialects that are built in");
   command->add_option("what", list.what, "one of them alone")
       ->check(CLI::IsMember({"engines", "mutants", "kernel_mutants", "invariants", "dialects"}));
   command->add_flag("--json", list.json, "as JSON");
-  return command;
 }
 
-const CLI::App* add_dialects(CLI::App& app, gdn::DialectsCommand& dialects) {
+void add_dialects(CLI::App& app, gdn::DialectsCommand& dialects) {
   CLI::App* const command = app.add_subcommand(
       "dialects", "where presets differ, and the smallest cases that show it: docs/dialects.md");
   command->add_option("--json", dialects.json, "write every figure to this file");
   command->add_option("--summary", dialects.summary,
                       "replace the part 'dialects' of this document");
-  return command;
 }
 
-const CLI::App* add_export(CLI::App& app, gdn::ExportCommand& exported) {
+void add_export(CLI::App& app, gdn::ExportCommand& exported) {
   CLI::App* const command = app.add_subcommand(
       "export", "write cases with expected values and bounds, for suites that link nothing");
   command->add_option("files", exported.files, "case files");
@@ -256,7 +223,6 @@ const CLI::App* add_export(CLI::App& app, gdn::ExportCommand& exported) {
       ->add_option("--contract", exported.contract,
                    "whose arithmetic: any_f32, torch_cpu, triton, or an engine's own")
       ->capture_default_str();
-  return command;
 }
 
 struct CorpusCommands {
@@ -280,7 +246,7 @@ void add_corpus_add(CLI::App& corpus, gdn::CorpusAddCommand& add) {
   command->add_option("--date", add.date, "of the file's name, yyyy-mm-dd (default: today)");
 }
 
-CLI::App* add_corpus(CLI::App& app, CorpusCommands& corpus) {
+void add_corpus(CLI::App& app, CorpusCommands& corpus) {
   CLI::App* const command = app.add_subcommand(
       "corpus", "keep what showed a fault, and the fuzzers' inputs few: see docs/corpus.md");
   command->require_subcommand(1);
@@ -297,7 +263,6 @@ CLI::App* add_corpus(CLI::App& app, CorpusCommands& corpus) {
     one->add_option("--corpus", corpus.list.corpus, "the folder to look at");
     one->add_flag("--json", corpus.list.json, "as JSON");
   }
-  return command;
 }
 
 gdn::ExitStatus run_corpus(const CLI::App& command, const CorpusCommands& corpus) {
@@ -307,12 +272,66 @@ gdn::ExitStatus run_corpus(const CLI::App& command, const CorpusCommands& corpus
   return gdn::run_corpus_stats(corpus.list);
 }
 
+// The options of every command.
+struct Commands {
+  gdn::VerifyCommand verify;
+  gdn::CheckCommand check;
+  gdn::ReplayCommand replay;
+  gdn::TriageCommand triage;
+  gdn::MatrixCommand matrix;
+  gdn::LimitCommand limit;
+  gdn::OddsCommand odds;
+  gdn::CompareCommand compare;
+  gdn::ListCommand list;
+  gdn::ExportCommand exported;
+  gdn::DialectsCommand dialects;
+  gdn::NightCommands night;
+  CorpusCommands corpus;
+};
+
+void add_commands(CLI::App& app, const char* program, Commands& c) {
+  c.verify.program = c.check.program = c.replay.program = c.triage.program = program;
+  c.matrix.program = c.limit.program = c.odds.program = c.dialects.program = program;
+  c.night.panel.program = c.corpus.add.program = program;
+  add_verify(app, c.verify);
+  add_check(app, c.check);
+  add_replay(app, c.replay);
+  add_triage(app, c.triage);
+  add_matrix(app, c.matrix);
+  add_limit(app, c.limit);
+  add_odds(app, c.odds);
+  add_compare(app, c.compare);
+  add_list(app, c.list);
+  add_export(app, c.exported);
+  add_dialects(app, c.dialects);
+  gdn::add_night_commands(app, c.night);
+  add_corpus(app, c.corpus);
+  gdn::give_footers(app);
+}
+
+gdn::ExitStatus run_command(const CLI::App& app, const Commands& c) {
+  if (app.got_subcommand("verify")) return gdn::run_verify(c.verify);
+  if (app.got_subcommand("check")) return gdn::run_check(c.check);
+  if (app.got_subcommand("replay")) return gdn::run_replay(c.replay);
+  if (app.got_subcommand("triage")) return gdn::run_triage(c.triage);
+  if (app.got_subcommand("matrix")) {
+    return c.matrix.kernel_mutants ? gdn::run_kernel_matrix(c.matrix) : gdn::run_matrix(c.matrix);
+  }
+  if (app.got_subcommand("limit")) return gdn::run_limit(c.limit);
+  if (app.got_subcommand("odds")) return gdn::run_odds(c.odds);
+  if (app.got_subcommand("compare")) return gdn::run_compare(c.compare);
+  if (app.got_subcommand("list")) return gdn::run_list(c.list);
+  if (app.got_subcommand("export")) return gdn::run_export(c.exported);
+  if (app.got_subcommand("dialects")) return gdn::run_dialects(c.dialects);
+  if (app.got_subcommand("corpus")) return run_corpus(*app.get_subcommand("corpus"), c.corpus);
+  return gdn::run_night_commands(app, c.night).value_or(gdn::exit_bad_input);
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "deltaproof verifies Gated DeltaNet engines: is every number explainable by rounding, and "
       "if not, which operator is wrong?"};
   app.set_version_flag("--version", gdn::version_text());
-  app.footer(footer);
   app.require_subcommand(1);
   // Before or after the command: it belongs to all that call engines.
   app.fallthrough();
@@ -322,60 +341,15 @@ int run(int argc, char** argv) {
                  "processor does not count")
       ->capture_default_str()
       ->check(between(0.1, 1e7));
-
-  gdn::VerifyCommand verify;
-  gdn::CheckCommand check;
-  gdn::ReplayCommand replay;
-  gdn::MatrixCommand matrix;
-  gdn::LimitCommand limit;
-  gdn::OddsCommand odds;
-  gdn::CompareCommand compare;
-  gdn::ListCommand list;
-  gdn::ExportCommand exported;
-  gdn::DialectsCommand dialects;
-  gdn::TriageCommand triage;
-  CorpusCommands corpus;
-  verify.program = check.program = replay.program = matrix.program = argv[0];
-  triage.program = limit.program = odds.program = argv[0];
-  dialects.program = corpus.add.program = argv[0];
-  const CLI::App* const verify_command = add_verify(app, verify);
-  const CLI::App* const check_command = add_check(app, check);
-  const CLI::App* const replay_command = add_replay(app, replay);
-  const CLI::App* const triage_command = add_triage(app, triage);
-  const CLI::App* const matrix_command = add_matrix(app, matrix);
-  const CLI::App* const limit_command = add_limit(app, limit);
-  const CLI::App* const odds_command = add_odds(app, odds);
-  const CLI::App* const compare_command = add_compare(app, compare);
-  const CLI::App* const list_command = add_list(app, list);
-  const CLI::App* const export_command = add_export(app, exported);
-  const CLI::App* const dialects_command = add_dialects(app, dialects);
-  gdn::NightCommands night;
-  night.panel.program = argv[0];
-  gdn::add_night_commands(app, night);
-  const CLI::App* const corpus_command = add_corpus(app, corpus);
-
+  Commands commands;
+  add_commands(app, argv[0], commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? gdn::exit_ok : gdn::exit_bad_input;
   }
   gdn::set_call_seconds_max(call_seconds);
-  if (verify_command->parsed()) return gdn::run_verify(verify);
-  if (check_command->parsed()) return gdn::run_check(check);
-  if (replay_command->parsed()) return gdn::run_replay(replay);
-  if (triage_command->parsed()) return gdn::run_triage(triage);
-  if (matrix_command->parsed()) {
-    return matrix.kernel_mutants ? gdn::run_kernel_matrix(matrix) : gdn::run_matrix(matrix);
-  }
-  if (limit_command->parsed()) return gdn::run_limit(limit);
-  if (odds_command->parsed()) return gdn::run_odds(odds);
-  if (compare_command->parsed()) return gdn::run_compare(compare);
-  if (list_command->parsed()) return gdn::run_list(list);
-  if (export_command->parsed()) return gdn::run_export(exported);
-  if (dialects_command->parsed()) return gdn::run_dialects(dialects);
-  if (const auto status = gdn::run_night_commands(app, night)) return *status;
-  if (corpus_command->parsed()) return run_corpus(*corpus_command, corpus);
-  return gdn::exit_bad_input;
+  return run_command(app, commands);
 }
 
 }  // namespace

@@ -72,9 +72,11 @@ void judge_each(const MatrixCommand& command, size_t mutants, const Run& run, co
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
 }
 
-void judge_mutant(const EngineSource& engine, const Cases& cases, size_t first, Channel& channel) {
+void judge_mutant(const EngineSource& engine, const std::vector<Cell>& known, const Cases& cases,
+                  size_t first, Channel& channel) {
   const Lab lab(engine);
   for (size_t i = first / cases.all.size(); i < registry().size(); ++i) {
+    if (known[i].is_of_before) continue;
     const Invariant& invariant = registry()[i];
     for (size_t k = 0; k < cases.all.size(); ++k) {
       const size_t step = cases.steps_before(i) + k;
@@ -91,7 +93,7 @@ void judge_mutant(const EngineSource& engine, const Cases& cases, size_t first, 
 // A failure outweighs an error, and that what holds; of equals the first is kept.
 void note(Cell& cell, Outcome outcome, const std::string& on, std::string_view detail) {
   using Seen = Cell::Seen;
-  const auto worse = [&](Seen seen) { cell = {seen, on, std::string(detail)}; };
+  const auto worse = [&](Seen seen) { cell = {seen, false, on, std::string(detail)}; };
   if (outcome == Outcome::fails && cell.seen != Seen::killed) return worse(Seen::killed);
   if (cell.seen == Seen::killed || cell.seen == Seen::engine_error) return;
   if (outcome == Outcome::engine_error) return worse(Seen::engine_error);
@@ -106,10 +108,11 @@ void judge_mutants(const MatrixCommand& command, const std::vector<EngineSource>
     note(matrix.cells[task][step / cases.all.size()], outcome,
          cases.all[step % cases.all.size()].path, detail);
   };
+  const std::vector<std::vector<Cell>> known = matrix.cells;
   judge_each(
       command, engines.size(),
       [&](size_t task, size_t first, Channel& channel) {
-        judge_mutant(engines[task], cases, first, channel);
+        judge_mutant(engines[task], known[task], cases, first, channel);
       },
       noted, [&](size_t task) { return matrix.mutants[task]; });
 }
@@ -208,6 +211,9 @@ std::string why_not_asked_so(const MatrixCommand& command) {
   if (!command.summary.empty() && (command.until_killed || command.drawn_only)) {
     return "--summary takes every cell on the seeds, leave --until-killed and --drawn-only out";
   }
+  if (!command.from.empty() && (command.until_killed || command.cases > 0)) {
+    return "--from has every cell on the seeds, leave --until-killed and --cases out";
+  }
   if (command.public_rules && command.until_killed) {
     return "--public-rules takes every cell, leave --until-killed out";
   }
@@ -233,25 +239,11 @@ ExitStatus written(const MatrixCommand& command, const KillMatrix& matrix,
   return status;
 }
 
-ExitStatus write_again(const MatrixCommand& command) {
-  if (command.public_rules || command.until_killed || !command.mutants.empty() ||
-      command.cases > 0 || !command.seeds.empty() || !command.json.empty()) {
-    return refuse("--from judges nothing, --summary alone goes with it", exit_bad_input);
-  }
-  std::string why;
-  const std::optional<KillMatrix> matrix = read_matrix(command.from, &why);
-  if (!matrix) return refuse(why, exit_bad_input);
-  to_terminal("{}", as_text(*matrix));
-  return combined(problems_of(*matrix).empty() ? exit_ok : exit_fails,
-                  written(command, *matrix, std::nullopt));
-}
-
 ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
-  if (!command.from.empty()) return write_again(command);
   const std::string why_not = why_not_asked_so(command);
   if (!why_not.empty()) return refuse(why_not, exit_bad_input);
   const std::string in_the_way =
-      why_results_in_the_way({command.json, command.summary}, {command.seeds});
+      why_results_in_the_way({command.json, command.summary}, {command.seeds, command.from});
   if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   now.enter(Doing::Whose::ours, "judging the mutants");
   KillMatrix matrix;
@@ -260,6 +252,10 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   ExitStatus status = read_cases(command, cases, matrix);
   if (status == exit_ok) status = find_engines_of(command, engines, matrix);
   if (status != exit_ok) return status;
+  std::string why;
+  if (!command.from.empty() && !read_cells(command.from, matrix, &why)) {
+    return refuse(why, exit_bad_input);
+  }
   const std::string unwritable = why_results_not_writable(
       {command.json}, command.summary, command.public_rules ? rules_part : catalogue_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
@@ -271,6 +267,7 @@ ExitStatus matrix_of(const MatrixCommand& command, Doing& now) {
   if (!command.seed.empty()) matrix.command += " --seed " + shell_word(command.seed);
   if (command.drawn_only) matrix.command += " --drawn-only";
   if (command.until_killed) matrix.command += " --until-killed";
+  if (!command.from.empty()) matrix.command += " --from " + shell_word(command.from);
   if (command.public_rules) matrix.command += " --public-rules";
   if (!command.summary.empty()) matrix.command += " --summary " + shell_word(command.summary);
   if (command.until_killed) return survivors_of(command, engines, cases, matrix);

@@ -190,8 +190,8 @@ typedef enum gdn_qk_norm_form GDN_FIXED_TYPE {
  *  - A sequence is padding where the slot that it starts from is: nothing is computed for it, no
  *    state is touched, and o of its tokens is untouched or 0. Of another sequence, a token whose
  *    own slot is padding gives its o, and its state goes nowhere. With GDN_SLOT_ZERO_IS_NULL every
- *    index <= 0 means slot 0; what is in slot 0 after the call, and o of sequences that start from
- *    it, mean nothing. Only what `slots` holds can be padding.
+ *    index <= 0 means slot 0, which is padding: what it holds after the call, and o and snapshots
+ *    of sequences from it, mean nothing; they write no other slot. Padding is in `slots` alone.
  *  - Refused: a slot index of num_slots or more; an accepted count below 1 or above the number of
  *    the sequence's slot indices (its tokens with GDN_WRITE_EVERY_TOKEN, else 1); two states that
  *    would go to one slot, the null slot apart; GDN_WRITE_EVERY_TOKEN without slots. A sequence may

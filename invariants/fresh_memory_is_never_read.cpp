@@ -44,7 +44,7 @@ Verdict check(const Case& given, const Lab& lab) {
   const bool has_layers = given.subject == Subject::layer;
   const Case c = has_layers ? given.with_calls(calls_that_allocate(given, lab)) : given;
   const Observation plain = lab.run(c);
-  Verdict all = plain.served();
+  Verdict all = answered(c, plain);
   if (!all.holds()) return all;
   // A NaN, then 10^30 (0x7149f2ca), then zeros.
   for (const uint32_t pattern : {0xFFFFFFFFU, 0x7149F2CAU, 0U}) {

@@ -29,7 +29,7 @@ Verdict check(const Case& c, const Lab& lab) {
   const Observation one_alone = lab.run(one);
   const Observation two_alone = lab.run(two);
   const auto [first, second] = lab.run_interleaved(one, two);
-  Verdict all = both(one_alone.served(), two_alone.served());
+  Verdict all = both(answered(one, one_alone), answered(two, two_alone));
   if (!all.holds()) return all;
   all = both(std::move(all), first.conduct, second.conduct);
   return both(std::move(all), same_bits(first, one_alone), same_bits(second, two_alone));

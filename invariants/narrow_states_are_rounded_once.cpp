@@ -5,7 +5,8 @@
 // Why:     where a state is rounded is part of a dialect: once a token is another text than once a
 //          call, and truncation drifts.
 // Bound:   none: equal bits to float32 states that were rounded here.
-// Origin:  a state read back from its slot between the tokens of a call; rounding toward zero.
+// Origin:  a state read back from its slot between the tokens of a call; rounding toward zero; half
+//          a unit rounded up, which drawn numbers never meet.
 #include "invariants/harness/invariant.h"
 
 namespace gdn {
@@ -55,9 +56,37 @@ Verdict in_pieces(const std::vector<int64_t>& pieces, Format format, const Case&
   return all;
 }
 
+// States and outputs half way between two numbers of the format, below and above an even one and of
+// either sign: with key, query and beta 1 and an empty slot both are the value.
+Verdict half_way(Format format, const Case& given, const Lab& lab) {
+  const float unit = format == Format::bf16 ? 0x1p-7F : 0x1p-10F;  // of numbers from 1 to 2
+  const std::vector<float> v = {1 + unit / 2,          1 + 3 * (unit / 2),       -(1 + unit / 2),
+                                -(1 + 3 * (unit / 2)), 1 + unit / 2 + unit / 32, 1 + unit / 4};
+  const Arrays arrays = {{"q", {1}}, {"k", {1}},    {"v", v},
+                         {"g", {0}}, {"beta", {1}}, {"S", std::vector<float>(v.size(), 0)}};
+  const Shape shape = with_heads(given.shape, 1, 1, 1, std::ssize(v));
+  Case wide = worked_case(given, Subject::recurrent, shape, arrays, 1);
+  wide.dialect.scale_on = Dialect::ScaleOn::none;
+  wide.dialect.input_storage = wide.dialect.state_storage = Format::f32;
+  wide.dialect.output_storage = Format::f32;
+  Case narrow = wide;
+  narrow.dialect.state_storage = narrow.dialect.output_storage = format;
+  const Observation want = lab.run(wide);
+  const Observation seen = lab.run(narrow);
+  Verdict all = both(want.served(), seen.served());
+  for (const char* array : {"S", "o"}) {
+    if (!all.holds()) return all;
+    all = both(std::move(all),
+               same_bits(std::string("half way, ") + array, seen.calls[0].arrays.at(array),
+                         rounded(want.calls[0].arrays.at(array), format)));
+  }
+  return all;
+}
+
 Verdict check(const Case& c, const Lab& lab) {
   Verdict all;
   for (const Format format : {Format::bf16, Format::f16}) {
+    all = both_served(std::move(all), half_way(format, c, lab));
     for (const std::vector<int64_t>& pieces :
          {std::vector<int64_t>{tokens}, std::vector<int64_t>{2, 1, 2}}) {
       // An engine may store in one format alone.

@@ -54,6 +54,10 @@ constexpr std::array<ArgumentRule, argument_count> rules = {{
     {Argument::start, "start", 0, 0, elements_max},
 }};
 
+std::string from_on(int64_t least) {
+  return std::to_string(least) + " to " + std::to_string(elements_max);
+}
+
 std::string field(std::string_view name, int64_t value, std::string_view expected) {
   return std::string(name) + " is " + std::to_string(value) + ", expected " + std::string(expected);
 }
@@ -332,14 +336,14 @@ Case Case::with_tiles(std::string name, const std::vector<uint8_t>& tiles) const
 std::string why_invalid(const Case& c) {
   const std::string shape = why_invalid(c.shape);
   if (!shape.empty()) return shape;
-  if (c.tokens < 0 || c.tokens > elements_max) return field("tokens", c.tokens, "0 or more");
+  if (c.tokens < 0 || c.tokens > elements_max) return field("tokens", c.tokens, from_on(0));
   if (c.pool.slots < 1 || c.pool.slots > elements_max) {
-    return field("slots", c.pool.slots, "1 or more");
+    return field("slots", c.pool.slots, from_on(1));
   }
   if (c.pool.offset < 0 || c.pool.offset > elements_max) {
-    return field("offset", c.pool.offset, "0 or more");
+    return field("offset", c.pool.offset, from_on(0));
   }
-  if (c.pool.gap < 0 || c.pool.gap > elements_max) return field("gap", c.pool.gap, "0 or more");
+  if (c.pool.gap < 0 || c.pool.gap > elements_max) return field("gap", c.pool.gap, from_on(0));
   if (c.pool.states < 1 || c.pool.states > c.pool.slots) {
     return field("states", c.pool.states, "1 to slots");
   }

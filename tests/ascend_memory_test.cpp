@@ -174,6 +174,9 @@ TEST(AscendSetting, IsReadFromText) {
     EXPECT_FALSE(parse_setting(text, &setting, &why)) << text;
     EXPECT_THAT(why, HasSubstr("expected")) << text;
   }
+  EXPECT_FALSE(parse_setting("v_step=16,depth=1,v_step=32", &setting, &why));
+  EXPECT_THAT(why, HasSubstr("v_step is given twice"));
+  EXPECT_TRUE(parse_setting("late=vector,late=copy_in", &setting, &why)) << why;
 }
 
 }  // namespace

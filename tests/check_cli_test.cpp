@@ -142,7 +142,20 @@ TEST_F(CheckCli, WhatAPartialEngineLacksIsNoError) {
                         "/example_plugin.so --invariant dequant_is_exact --invariant "
                         "layer_within_bound");
   EXPECT_EQ(ran.status, 0) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("no engine serves what it asks for: layer_within_bound"));
+  EXPECT_THAT(ran.output, HasSubstr("no engine serves what it asks for (1): layer_within_bound"));
+}
+
+TEST_F(CheckCli, AHundredNamesAreLinesThatCanBeRead) {
+  write("corpus/seeds/dequant/one.case", tiny_dequant);
+  write("corpus/regressions/dequant_is_exact/two.case", tiny_dequant);
+  const Ran ran = check("--cases 20 --corpus " + path("corpus") + " --engine " + PLUGIN_DIR +
+                        "/only_dequant.so");
+  const size_t at = ran.output.find("not asked, no engine serves what it asks for (");
+  ASSERT_NE(at, std::string::npos) << ran.output;
+  std::stringstream names(ran.output.substr(at, ran.output.find("\ntensors judged") - at));
+  size_t count = 0;
+  for (std::string line; std::getline(names, line); ++count) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_GE(count, 10U);
 }
 
 TEST_F(CheckCli, ACrashIsStatus4AndTheRunGoesOn) {
@@ -206,6 +219,29 @@ TEST_F(CheckCli, MatrixSaysWhoKillsAMutantAndWhoMissesIt) {
   EXPECT_THAT(ran.output, HasSubstr("beta_from_a"));
   EXPECT_THAT(ran.output, HasSubstr("operators_within_bound"));
   EXPECT_THAT(ran.output, HasSubstr("2 of 2 mutants are killed"));
+}
+
+// What was judged before is not judged again, and counted apart; what is new is.
+TEST_F(CheckCli, MatrixTakesTheCellsOfAnEarlierRun) {
+  write("seeds/one.case", tiny_layer);
+  const std::string seeds = " --seeds " + path("seeds");
+  run("matrix --mutant beta_from_a" + seeds + " --json " + path("before.json"));
+  auto before = nlohmann::json::parse(content("before.json"));
+  const size_t cells = before.at("rows").at(0).at("cells").size();
+  before["rows"][0]["cells"][0]["detail"] = "taken, not judged";
+  before["rows"][0]["cells"].erase(1);
+  write("before.json", before.dump());
+  const Ran ran = run("matrix --mutant beta_from_a --mutant reset_keeps_history" + seeds +
+                      " --from " + path("before.json") + " --json " + path("after.json"));
+  const auto rows = nlohmann::json::parse(content("after.json")).at("rows");
+  EXPECT_EQ(rows.at(0).at("cells").size(), cells);
+  EXPECT_EQ(rows.at(0).at("cells").at(0).at("detail"), "taken, not judged");
+  EXPECT_THAT(ran.output, HasSubstr("2 of 2 mutants are killed"));
+  EXPECT_THAT(ran.output, HasSubstr(std::to_string(cells - 1) + " of the cells are those of"));
+  write("before.json", "{}");
+  EXPECT_EQ(run("matrix --from " + path("before.json")).status, 2);
+  EXPECT_EQ(run("matrix --from " + path("none.json")).status, 2);
+  EXPECT_EQ(run("matrix --until-killed --from " + path("after.json")).status, 2);
 }
 
 // A mutant is judged no further than the case that kills it, and as often as check would have.

@@ -29,6 +29,14 @@ TEST_F(Cli, HelpShowsExamplesAndStatuses) {
   EXPECT_THAT(ran.output, HasSubstr("Exit status"));
 }
 
+TEST_F(Cli, HelpOfACommandShowsItsOwnExamples) {
+  const Ran ran = run("export --help");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.output, HasSubstr("deltaproof export --cases"));
+  EXPECT_THAT(ran.output, Not(HasSubstr("deltaproof triage")));
+  EXPECT_THAT(ran.output, HasSubstr("Exit status"));
+}
+
 TEST_F(Cli, UsageErrorsAreStatus2) {
   EXPECT_EQ(run("").status, 2);
   EXPECT_EQ(run("verify").status, 2);

@@ -92,7 +92,8 @@ TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
     {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 3.0, "time_unit": "us"},
     {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 1.0, "time_unit": "us"},
     {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 2.0, "time_unit": "us"},
-    {"name": "x_mean", "run_name": "x", "run_type": "aggregate", "cpu_time": 9, "time_unit": "us"}]})");
+    {"name": "x_mean", "run_name": "x", "run_type": "aggregate", "cpu_time": 9,
+     "time_unit": "us"}]})");
   write("gpu/gpu.json", R"({"parts": [{"statements": [
       {"text": "all holds", "holds": true, "detail": ""},
       {"text": "bits are equal", "holds": false, "detail": "3 differ"}],

@@ -133,7 +133,9 @@ TEST_F(ExportCli, TheContractDecidesHowWideBoundsAre) {
 TEST_F(ExportCli, RefusesBadInputInWords) {
   EXPECT_EQ(export_to("x", "").status, 2);
   EXPECT_EQ(run("export --cases 1").status, 2);
-  EXPECT_EQ(export_to("x", "--cases 1 --subject nonsense").status, 2);
+  const Ran subject = export_to("x", "--cases 1 --subject nonsense");
+  EXPECT_EQ(subject.status, 2);
+  EXPECT_THAT(subject.output, HasSubstr("none of layer in_proj"));
   EXPECT_EQ(export_to("x", "--cases 1 --seed x").status, 2);
   EXPECT_EQ(export_to("x", path("absent.case")).status, 2);
   const Ran contract = export_to("x", "--cases 1 --contract nonsense");
@@ -141,6 +143,51 @@ TEST_F(ExportCli, RefusesBadInputInWords) {
   EXPECT_THAT(contract.output, HasSubstr("torch_cpu"));
   EXPECT_EQ(run("export --cases 1 --out " + path("no/such/folder")).status, 5);
   EXPECT_FALSE(std::filesystem::exists(path("x")));
+}
+
+TEST_F(ExportCli, NeverTakesThePlaceOfACaseThatItReads) {
+  Case c;
+  c.subject = Subject::gates;
+  c.shape = {.hidden_size = 1,
+             .num_k_heads = 1,
+             .head_k_dim = 1,
+             .num_v_heads = 1,
+             .head_v_dim = 1,
+             .conv_kernel = 1};
+  const std::string text = print(c);
+  write("in.case", text);
+  std::filesystem::create_symlink("in.case", path("link"));
+  for (const char* out : {"in.case", "link"}) {
+    const Ran ran = export_to(out, path("in.case"));
+    EXPECT_EQ(ran.status, 2) << ran.output;
+    EXPECT_THAT(ran.output, HasSubstr("it is read"));
+    EXPECT_EQ(content("in.case"), text);
+  }
+}
+
+TEST_F(ExportCli, NamesTheEngineWhoseContractHasNoName) {
+  const std::string plugin = PLUGIN_DIR "/only_dequant.so";
+  const Ran ran = export_to("x", "--cases 1 --contract " + plugin);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("contract " + plugin));
+}
+
+// What a header may claim, word for word, and what the reader says of it.
+TEST_F(ExportCli, TheReaderNamesTheFileWhateverItsHeaderClaims) {
+  const std::string entry = R"("a/want/o": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]})";
+  const std::string meta = R"("__metadata__": {"format": "gdn-cases-1", "contract": "", "cases": )";
+  for (const std::string& header :
+       {std::string("[1]"), std::string("{\"a\": null}"), std::string(20000, '['),
+        std::string(R"({"a": {"dtype": "F64", "shape": [-1], "data_offsets": [0, 8]}})"),
+        std::string(R"({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0.5, 8]}})"),
+        "{" + meta + R"("[1]"}, )" + entry + "}", "{" + meta + R"("[]"}, )" + entry + "}"}) {
+    std::string file(8, '\0');
+    for (size_t i = 0; i < 4; ++i) file[i] = static_cast<char>(header.size() >> (8 * i) & 255U);
+    write("hostile", file + header + std::string(8, '\0'));
+    const Ran ran = python("example_suite.py", path("hostile"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.output, HasSubstr("ValueError: " + path("hostile"))) << header.substr(0, 80);
+  }
 }
 
 TEST_F(ExportCli, TheReaderRefusesWhatIsNoExport) {

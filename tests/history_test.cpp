@@ -361,8 +361,8 @@ TEST_F(HistoryFile, WhatIsNoHistoryIsRefusedAndLeftAlone) {
   const std::string before = content("other");
   EXPECT_THAT(refusal("other", exit_bad_input), HasSubstr("another program"));
   EXPECT_EQ(content("other"), before);
-  run_sql(path("newer"), "PRAGMA application_id = 1685090918; PRAGMA user_version = 4");
-  EXPECT_THAT(refusal("newer", exit_bad_input), HasSubstr("version 4, this program knows those"));
+  run_sql(path("newer"), "PRAGMA application_id = 1685090918; PRAGMA user_version = 99");
+  EXPECT_THAT(refusal("newer", exit_bad_input), HasSubstr("version 99, this program knows those"));
   EXPECT_THAT(refusal(".", exit_bad_input), HasSubstr("it is a folder"));
   write("file", "");
   refusal("file/h.sqlite", exit_infrastructure);

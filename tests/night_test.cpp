@@ -57,6 +57,7 @@ TEST(Night, WhatIsWrittenIsRead) {
   EXPECT_EQ(again.tensors[0].worst, std::numeric_limits<double>::infinity());
   EXPECT_EQ(again.tensors[0].ratios.powers_of_two, night.tensors[0].ratios.powers_of_two);
   EXPECT_EQ(again.findings[0].case_text, night.findings[0].case_text);
+  EXPECT_EQ(again.findings[0].index, 17U);
   EXPECT_EQ(again.mutants[0].killed_by, night.mutants[0].killed_by);
   EXPECT_EQ(again.fuzz[0].executions, uint64_t{1} << 40);
   EXPECT_TRUE(again.complete);

@@ -6,6 +6,7 @@
 
 #include "ci/triage/batch.h"
 #include "ci/triage/smallest.h"
+#include "device/mutants/batches.h"
 
 namespace gdn {
 namespace {
@@ -100,6 +101,40 @@ TEST(Triage, ARuleThatIsWrongInABatchIsAskedOnTheSequenceAlone) {
   EXPECT_NE(found->op, host);
   EXPECT_TRUE(found->in_operator);
   EXPECT_TRUE(found->explanations.empty());
+}
+
+// A loop over sequences that ends, and does not go on, where one has no tokens.
+gdn_status ends_at_an_empty_one(gdn_engine* engine, const gdn_recurrent_args* args) {
+  mutants::Indices offsets = mutants::indices_of(engine, args->sequences, args->num_sequences + 1);
+  for (size_t i = 2; i < offsets.size(); ++i) {
+    const bool is_behind = offsets[i - 1] == offsets[i - 2];
+    if (is_behind) offsets[i] = offsets[i - 1];
+  }
+  return mutants::call_with(engine, *args, &gdn_recurrent_args::sequences, offsets);
+}
+
+TEST(Triage, SequencesThatAreLeftOutAreTold) {
+  gdn_api api = mutants::right_twin();
+  api.recurrent = ends_at_an_empty_one;
+  std::string why;
+  const Lab lab(use_engine("ending", &api, &why).value());
+  const std::optional<Suspicion> found =
+      suspect_operator(finals("not_allowed", "lengths=2,0,4 slots=3,2,1"), lab);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->op, host);
+  ASSERT_FALSE(found->explanations.empty()) << found->verdict.detail;
+  EXPECT_EQ(found->explanations.front().name, "empty_sequence_ends_the_batch");
+}
+
+// What a pool holds beside the first state tells nothing of why it is wrong.
+TEST(Triage, ARuleThatIsWrongInAPoolIsLookedIntoAsOnOneState) {
+  const Case pooled = finals("not_allowed", "lengths=2,4 slots=3,1").with_calls({});
+  ASSERT_GT(pooled.pool.states, 1);
+  const std::optional<Located> found = located(pooled, lab_of("mutant:error_before_decay"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->op, Operator::delta_rule);
+  EXPECT_FALSE(found->right_alone);
+  EXPECT_FALSE(found->run.tokens.empty());
 }
 
 // The batch and its sequences one by one: the same numbers from the same states.

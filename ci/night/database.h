@@ -65,11 +65,13 @@ class Statement {
   int parameter_ = 0;
 };
 
-// Of a writer. What was not committed never was.
+// What was not committed never was; what is read in one is of one state of the file.
 class Transaction {
  public:
-  explicit Transaction(Database& database) : database_(database) {
-    database.run("BEGIN IMMEDIATE");
+  enum Kind { reading, writing };
+  Transaction(Database& database, Kind kind) : database_(database) {
+    // A writer that began as a reader might have to give up.
+    database.run(kind == writing ? "BEGIN IMMEDIATE" : "BEGIN");
   }
   ~Transaction();
   Transaction(const Transaction&) = delete;

@@ -3,7 +3,7 @@
 
 namespace gdn {
 
-const CLI::App* add_history(CLI::App& app, HistoryCommand& history) {
+void add_history(CLI::App& app, HistoryCommand& history) {
   CLI::App* const command = app.add_subcommand(
       "history", "nights, remembered: what moved and since when: see docs/history.md");
   command->require_subcommand(1);
@@ -25,7 +25,6 @@ const CLI::App* add_history(CLI::App& app, HistoryCommand& history) {
   exported->add_flag("--all", history.all, "of every night");
   add("drift", "what moved in the latest night; status 1: an alarm")
       ->add_flag("--json", history.json, "as JSON");
-  return command;
 }
 
 ExitStatus run_history(const CLI::App& command, const HistoryCommand& history) {

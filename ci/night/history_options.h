@@ -8,7 +8,7 @@
 namespace gdn {
 
 // The command with its own commands; it outlives neither of the two.
-const CLI::App* add_history(CLI::App& app, HistoryCommand& history);
+void add_history(CLI::App& app, HistoryCommand& history);
 // The one that was given.
 ExitStatus run_history(const CLI::App& command, const HistoryCommand& history);
 

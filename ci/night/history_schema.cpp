@@ -126,11 +126,15 @@ int64_t version_of(Database& database) {
 }  // namespace
 
 void bring_up_to_date(Database& database) {
-  if (version_of(database) == history_version) return;
+  {
+    // Three answers of one moment: another process may just be making the file.
+    Transaction look(database, Transaction::reading);
+    if (version_of(database) == history_version) return;
+  }
   sqlite3_create_function(database.handle(), "group_fingerprint", 4,
                           SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, group_fingerprint, nullptr,
                           nullptr);
-  Transaction transaction(database);
+  Transaction transaction(database, Transaction::writing);
   // Another process may have done it while this one waited.
   const int64_t version = version_of(database);
   for (auto next = static_cast<size_t>(version); next < versions.size(); ++next) {

@@ -139,7 +139,7 @@ void drop_records(Database& database, int64_t key) {
 
 Stored store_night(Database& database, const Night& given) {
   const Night night = checked(given);
-  Transaction transaction(database);
+  Transaction transaction(database, Transaction::writing);
   Stored stored = Stored::added;
   if (const std::optional<StoredNight> old = find_night(database, night.id)) {
     if (old->pruned) return Stored::pruned_before;
@@ -170,7 +170,7 @@ std::optional<Night> read_night(Database& database, const std::string& id) {
 std::vector<PrunedNight> prune_nights(Database& database, const PruneRule& rule) {
   std::vector<PrunedNight> pruned;
   {
-    Transaction transaction(database);
+    Transaction transaction(database, Transaction::writing);
     Statement select(database,
                      rule.before.empty()
                          ? "SELECT key, id, \"commit\", began FROM night WHERE NOT pruned AND key "

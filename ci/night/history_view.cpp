@@ -103,19 +103,14 @@ std::vector<DatedChange> drift(const HistoryView& view) {
 }
 
 HistoryView read_view(Database& database, size_t nights_max) {
-  // One state of the file, whatever others write meanwhile.
-  database.run("BEGIN");
   HistoryView view;
-  try {
+  {
+    Transaction transaction(database, Transaction::reading);
     view.nights = read_headers(database);
     view.trends = read_trends(database);
     view.benches = read_benches(database);
     view.findings = read_known_findings(database);
-  } catch (...) {
-    sqlite3_exec(database.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    throw;
   }
-  database.run("COMMIT");
   // Of all nights: what is an alarm does not depend on how many of them someone looks at.
   add_detectable_steps(view.benches);
   for (DatedChange& dated : drift(view)) {

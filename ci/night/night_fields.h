@@ -1,5 +1,6 @@
 // What each record of a night holds: key by key, once for writing and for reading. `fields` may be
-// anything that takes the kinds of values below; docs/records.md is the same for people.
+// anything that takes the kinds of values below; docs/records.md is the same for people. A key more
+// is a column more: a version of history_schema.cpp adds it.
 #pragma once
 
 #include <array>

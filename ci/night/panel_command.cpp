@@ -111,6 +111,8 @@ struct Panel {
   }
 };
 
+bool is_beyond(const NightTensor& tensor) { return tensor.worst > 1; }
+
 std::string as_text(const Night& night) {
   TextTable table = {{"engine", "operator", "tensor", "samples", "undecided", "p50", "p99",
                       "worst error/bound", "digest of its numbers"},
@@ -125,13 +127,14 @@ std::string as_text(const Night& night) {
   for (const NightFinding& f : night.findings) {
     text += fmt::format("{}: {}\n  replay: {}\n", f.engine, f.detail, f.replay);
   }
-  return text;
+  const auto fail = std::count_if(night.tensors.begin(), night.tensors.end(), is_beyond);
+  return text + fmt::format("{} of {} tensors are beyond their bound, {} cases failed\n", fail,
+                            night.tensors.size(), night.findings.size());
 }
 
 // Rows hold samples of which something fails: they were beyond their bound.
 ExitStatus status_of(const Night& night) {
-  const auto fails = [](const NightTensor& t) { return t.worst > 1; };
-  if (std::any_of(night.tensors.begin(), night.tensors.end(), fails)) return exit_fails;
+  if (std::any_of(night.tensors.begin(), night.tensors.end(), is_beyond)) return exit_fails;
   if (!night.findings.empty()) return exit_engine_failed;
   return night.tensors.empty() ? exit_fails : exit_ok;
 }

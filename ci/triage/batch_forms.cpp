@@ -3,73 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "ci/triage/batch.h"
+#include "ci/triage/batch_form.h"
 
 namespace gdn {
 namespace {
 
-using Arrays = std::map<std::string, Bounded>;
-
-struct Scene {
-  const Case& c;
-  const WrongBatch& wrong;
-  const Lab& lab;
-
-  const Call& call() const { return c.calls[wrong.call]; }
-  const RecurrentBatch& batch() const { return wrong.batch; }
-  Arrays right() const { return wrong.want.arrays; }
-  bool is(Dialect::StateWrites writes) const { return batch().writes == writes; }
-
-  // What the reference says of another call on the same tokens and states. Nothing where it is the
-  // same call, or none that is right.
-  std::optional<Arrays> of(const Case& other) const {
-    if (print(other) == print(c)) return std::nullopt;
-    if (!why_invalid(other).empty()) return std::nullopt;
-    CallExpectation want = lab.expect_recurrent(other, wrong.call, wrong.pool);
-    if (want.refused) return std::nullopt;
-    return std::move(want.arrays);
-  }
-  std::optional<Arrays> of(const Call& other) const {
-    Case changed = c;
-    changed.calls[wrong.call] = other;
-    return of(changed);
-  }
-};
-
-// States in an array of many.
-class States {
- public:
-  States(Bounded& all, const Shape& shape)
-      : all_(all), count_(static_cast<size_t>(shape.state_count())) {}
-
-  void copy(const Bounded& from, int64_t place, int64_t to) {
-    const size_t source = static_cast<size_t>(place) * count_;
-    const size_t target = static_cast<size_t>(to) * count_;
-    if (all_.bound.empty()) all_.bound.assign(all_.value.size(), 0);
-    for (size_t i = 0; i < count_; ++i) {
-      all_.value[target + i] = from.value[source + i];
-      all_.bound[target + i] = from.bound_of(source + i);
-    }
-  }
-  void fill(int64_t to, double value) {
-    if (all_.bound.empty()) all_.bound.assign(all_.value.size(), 0);
-    const size_t target = static_cast<size_t>(to) * count_;
-    std::fill_n(all_.value.begin() + static_cast<int64_t>(target), count_, value);
-    std::fill_n(all_.bound.begin() + static_cast<int64_t>(target), count_, 0);
-  }
-
- private:
-  Bounded& all_;
-  size_t count_;
-};
-
-struct Form {
-  const char* name;
-  const char* sentence;
-  // Nothing where this call cannot show the fault.
-  std::optional<Arrays> (*expect)(const Scene& scene);
-  const char* writes = "";  // what is written beside the arrays, as the Lab words it; "" nothing
-};
+using Arrays = BatchArrays;
+using Scene = BatchScene;
+using States = BatchStates;
 
 std::optional<Arrays> accepted(const Scene& scene,
                                const std::function<int64_t(int64_t, size_t)>& to) {
@@ -297,7 +238,7 @@ std::optional<Arrays> as_right_with_padding(const Scene& scene) {
 
 constexpr const char* into_output = "o of a token that has none";
 
-const Form forms[] = {
+const BatchForm forms[] = {
     {"accepted_count_off_by_one", "a sequence starts one draft before the last accepted one",
      one_fewer_accepted},
     {"newest_draft_taken_as_accepted", "a sequence starts from its newest draft", all_accepted},
@@ -351,13 +292,13 @@ void clear_what_is_not_asked(const Scene& scene, Bounded& o) {
   }
 }
 
-bool writes_as_seen(const Form& form, const std::string& misconduct) {
+bool writes_as_seen(const BatchForm& form, const std::string& misconduct) {
   if (form.writes[0] != '\0') return misconduct.find(form.writes) != std::string::npos;
   // A state in a slot that should have kept its own is among the numbers that are compared.
   return misconduct.empty() || misconduct.find("into slot") != std::string::npos;
 }
 
-std::optional<Explanation> explained_by(const Form& form, const Scene& scene) {
+std::optional<Explanation> explained_by(const BatchForm& form, const Scene& scene) {
   if (!writes_as_seen(form, scene.wrong.misconduct)) return std::nullopt;
   std::optional<Arrays> arrays = form.expect(scene);
   if (!arrays) return std::nullopt;
@@ -382,10 +323,12 @@ std::optional<Explanation> explained_by(const Form& form, const Scene& scene) {
 std::vector<Explanation> explanations_of(const Case& c, const WrongBatch& wrong, const Lab& lab) {
   const Scene scene{c, wrong, lab};
   std::vector<Explanation> explanations;
-  for (const Form& form : forms) {
+  const auto ask = [&](const BatchForm& form) {
     std::optional<Explanation> one = explained_by(form, scene);
     if (one) explanations.push_back(*std::move(one));
-  }
+  };
+  for (const BatchForm& form : forms) ask(form);
+  for (const BatchForm& form : forms_of_what_is_left_out()) ask(form);
   return explanations;
 }
 

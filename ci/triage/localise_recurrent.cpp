@@ -170,8 +170,9 @@ Localised localise_recurrent(const Case& c, const Lab& lab, bool with_evidence) 
     other.dialect.state_layout = Dialect::StateLayout::kv;
     at.right_alone = is_right(other, lab);
   }
-  // What follows is about one state.
-  if (at.right_alone || c.pool.states > 1) return localised;
+  if (at.right_alone) return localised;
+  // What follows is about one state, and that of the first slot is as wrong.
+  if (c.pool.states > 1) return localise_recurrent(one, lab, with_evidence);
   const Case scaled = normed(c, *numbers, lab.contract());
   Case rule_alone = scaled;
   rule_alone.dialect.scale_on = Dialect::ScaleOn::none;

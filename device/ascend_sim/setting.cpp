@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace gdn::ascend {
 namespace {
@@ -12,6 +13,7 @@ struct Key {
   std::string_view name;
   std::string_view expected;
   bool (*set)(std::string_view value, Setting* setting);
+  bool may_be_repeated = false;
 };
 
 bool number(std::string_view value, int64_t low, int64_t high, int64_t* out) {
@@ -48,12 +50,13 @@ constexpr Key keys[] = {
     {"cores", "1 to 64",
      [](std::string_view value, Setting* s) { return number(value, 1, 64, &s->plan.cores); }},
     {"chip", "910b or 310p", set_chip},
-    {"late", "copy_in, vector or copy_out; may be repeated", set_late},
+    {"late", "copy_in, vector or copy_out; may be repeated", set_late, true},
 };
 
 }  // namespace
 
 bool parse_setting(std::string_view text, Setting* setting, std::string* why) {
+  std::set<std::string_view> given;
   for (bool is_last = false; !is_last;) {
     const size_t comma = text.find(',');
     is_last = comma == std::string_view::npos;
@@ -63,6 +66,10 @@ bool parse_setting(std::string_view text, Setting* setting, std::string* why) {
     const Key* found = nullptr;
     for (const Key& key : keys) {
       if (part.substr(0, equals) == key.name && equals != std::string_view::npos) found = &key;
+    }
+    if (found != nullptr && !found->may_be_repeated && !given.insert(found->name).second) {
+      *why = "'" + std::string(part) + "': " + std::string(found->name) + " is given twice";
+      return false;
     }
     if (found != nullptr && found->set(part.substr(equals + 1), setting)) continue;
     *why = "'" + std::string(part) + "': expected ";

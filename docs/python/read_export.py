@@ -32,6 +32,18 @@ class Case:
         self.inputs, self.want, self.bound = {}, {}, {}
 
 
+def tensor_of(name, entry, data):
+    """One tensor of a file, by what its header says of it."""
+    begin, end = entry["data_offsets"]
+    shape = entry["shape"]
+    whole = [n for n in (begin, end, *shape) if isinstance(n, int) and n >= 0]
+    if len(whole) != len(shape) + 2 or not begin <= end <= len(data):
+        raise ValueError(f"{name} lies outside the file")
+    if entry["dtype"] not in TYPES:
+        raise ValueError(f"{name} is of type {entry['dtype']}")
+    return np.frombuffer(data[begin:end], TYPES[entry["dtype"]]).reshape(shape)
+
+
 def read_safetensors(path):
     """Metadata, and the tensors by name."""
     with open(path, "rb") as file:
@@ -41,19 +53,31 @@ def read_safetensors(path):
     (length,) = struct.unpack("<Q", content[:8])
     if length > len(content) - 8:
         raise ValueError(f"{path}: a header of {length} bytes does not fit the file")
-    header = json.loads(content[8 : 8 + length])
-    metadata = header.pop("__metadata__", {})
-    data = content[8 + length :]
-    tensors = {}
-    for name, entry in header.items():
-        if entry["dtype"] not in TYPES:
-            raise ValueError(f"{path}: {name} is of type {entry['dtype']}")
-        begin, end = entry["data_offsets"]
-        if not 0 <= begin <= end <= len(data):
-            raise ValueError(f"{path}: {name} lies outside the file")
-        numbers = np.frombuffer(data[begin:end], TYPES[entry["dtype"]])
-        tensors[name] = numbers.reshape(entry["shape"])
-    return metadata, tensors
+    try:
+        header = dict(json.loads(content[8 : 8 + length]))
+        metadata = dict(header.pop("__metadata__", {}))
+        data = content[8 + length :]
+        return metadata, {name: tensor_of(name, header[name], data) for name in header}
+    except (KeyError, RecursionError, TypeError, ValueError) as problem:
+        raise ValueError(f"{path}: no safetensors file: {problem!r}") from None
+
+
+def cases_of(metadata, tensors):
+    cases = {}
+    for described in json.loads(metadata["cases"]):
+        case = Case(described, metadata["contract"])
+        if case.name in cases:
+            raise ValueError(f"case {case.name} is there twice")
+        cases[case.name] = case
+    for name, tensor in tensors.items():
+        of, part, array = name.split("/")
+        parts = {"in": cases[of].inputs, "want": cases[of].want, "bound": cases[of].bound}
+        parts[part][array] = tensor
+    for case in cases.values():
+        shapes = [{name: t.shape for name, t in of.items()} for of in (case.want, case.bound)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"case {case.name}: a value and its bound differ in shape")
+    return list(cases.values())
 
 
 def read_export(path):
@@ -61,13 +85,10 @@ def read_export(path):
     metadata, tensors = read_safetensors(path)
     if metadata.get("format") != "gdn-cases-1":
         raise ValueError(f"{path}: the format is {metadata.get('format')}, expected gdn-cases-1")
-    cases = {}
-    for described in json.loads(metadata["cases"]):
-        cases[described["name"]] = Case(described, metadata["contract"])
-    for name, tensor in tensors.items():
-        of, part, array = name.split("/")
-        getattr(cases[of], {"in": "inputs", "want": "want", "bound": "bound"}[part])[array] = tensor
-    return list(cases.values())
+    try:
+        return cases_of(metadata, tensors)
+    except (KeyError, RecursionError, TypeError, ValueError) as problem:
+        raise ValueError(f"{path}: no export: {problem!r}") from None
 
 
 def judge(got, want, bound):

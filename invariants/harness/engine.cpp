@@ -205,8 +205,15 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
   if (why->empty()) {
     *why = "no engine \"" + printable_path(asked) +
            "\", expected a path to a shared library or one of:";
-    for (const std::string& known : engine_names()) *why += " " + known;
-    for (const std::string& edit : kernel_mutant_names()) *why += " mutant:" + edit;
+    // Some hundreds of mutants would bury the few engines.
+    const bool of_mutants = asked.starts_with(mutant_prefix);
+    for (const std::string& known : engine_names()) {
+      if (known.starts_with(mutant_prefix) == of_mutants) *why += " " + known;
+    }
+    for (const std::string& edit : kernel_mutant_names()) {
+      if (of_mutants) *why += " mutant:" + edit;
+    }
+    if (!of_mutants) *why += " mutant:NAME (deltaproof list mutants)";
   }
   return std::nullopt;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reference/recurrent_call.h"
+
 namespace gdn {
 namespace {
 
@@ -102,6 +104,24 @@ RecurrentJudged judge_recurrent(const Case& c, const Lab& lab) {
     pool = seen.arrays.at("S");
   }
   return judged;
+}
+
+Verdict answered(const Case& c, const Observation& seen) {
+  if (c.subject != Subject::recurrent || c.calls.size() != seen.calls.size()) return seen.served();
+  Verdict all = seen.conduct;
+  for (size_t i = 0; i < c.calls.size() && all.holds(); ++i) {
+    const CallObserved& call = seen.calls[i];
+    const std::string where = "call " + std::to_string(i + 1);
+    const bool is_wrong =
+        c.calls[i].kind == CallKind::recurrent && !batch_of(c, c.calls[i]).why_refused.empty();
+    if (is_wrong) {
+      all = both(std::move(all), is_refused(where, call));
+    } else if (!call.ok()) {
+      all =
+          refusal(call.status, where + ": " + std::string(name_of(call.status)) + ": " + call.text);
+    }
+  }
+  return all;
 }
 
 bool is_token_loop(const Lab& lab) { return lab.contract().recurrence == Recurrence::token_loop; }

@@ -36,6 +36,9 @@ struct RecurrentJudged {
 // from the states that the call before it left; each that is wrong is refused for its arguments.
 RecurrentJudged judge_recurrent(const Case& c, const Lab& lab);
 
+// As Observation::served; of the recurrence, calls that are wrong are rightly refused.
+Verdict answered(const Case& c, const Observation& seen);
+
 // Does the engine take one token after the other, so that bits do not depend on where calls end?
 bool is_token_loop(const Lab& lab);
 

@@ -88,6 +88,8 @@ gdn_status RecurrentSession::take_outputs(std::map<std::string, std::vector<floa
     for (const BatchSequence& sequence : batch_.sequences) {
       const bool is_own = place % batch_.sequence_count == sequence.index;
       const bool has_one = place / batch_.sequence_count < sequence.tokens;
+      const bool from_null = sequence.is_padding && sequence.start_slot >= 0;
+      if (is_own && has_one && from_null) return OutputKind::meaningless;
       if (is_own && has_one && !sequence.is_padding) return OutputKind::computed;
     }
     return right ? OutputKind::untouched : OutputKind::computed;
