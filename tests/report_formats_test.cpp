@@ -114,6 +114,15 @@ TEST(ReportSarif, HasAResultForEachFindingWithItsFingerprint) {
   }
 }
 
+TEST(ReportSarif, AGroupIsOneResultHoweverOftenItWasSeen) {
+  Night night = example_night();
+  night.findings.push_back(night.findings.front());
+  night.findings.back().detail = "another case of the same";
+  const json results = sarif_of(report_of(night))["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0]["occurrenceCount"], 2 * night.findings.front().seen);
+}
+
 TEST(ReportSarif, AFingerprintIsOfTheGroupAlone) {
   Night night = example_night();
   const json before = sarif_of(report_of(night));

@@ -90,11 +90,30 @@ TEST(ReportHtml, IsSoundAndAccessible) {
   expect_accessible(page);
 }
 
+// The night, and before it one that was the same.
+NightReport two_nights(const Night& night) {
+  NightReport report = report_of(night);
+  Night before = night;
+  before.id += " before";
+  const NightReport other = report_of(before);
+  report.view.nights.insert(report.view.nights.begin(), before);
+  for (size_t i = 0; i < report.view.trends.size(); ++i) {
+    std::vector<TrendPoint>& points = report.view.trends[i].points;
+    points.insert(points.begin(), other.view.trends[i].points.front());
+  }
+  for (size_t i = 0; i < report.view.benches.size(); ++i) {
+    std::vector<BenchPoint>& points = report.view.benches[i].points;
+    points.insert(points.begin(), other.view.benches[i].points.front());
+  }
+  return report;
+}
+
 TEST(ReportHtml, EveryChartHasItsFiguresAndItsWords) {
-  const Markup page = page_of(example_night());
+  const Markup page = read_html(as_html(two_nights(example_night())));
+  ASSERT_EQ(page.why, "");
   const auto figures = nlohmann::json::parse(page.named("script").front()->text);
   ASSERT_EQ(page.named("canvas").size(), figures.size());
-  ASSERT_GT(figures.size(), 2U);
+  ASSERT_EQ(figures.size(), 3U) << "a histogram, a trend and one of speed";
   for (const MarkupElement* canvas : page.named("canvas")) {
     EXPECT_TRUE(figures.contains(canvas->attributes.at("id")));
     EXPECT_EQ(canvas->attributes.at("role"), "img");
@@ -103,7 +122,8 @@ TEST(ReportHtml, EveryChartHasItsFiguresAndItsWords) {
 }
 
 TEST(ReportHtml, TextsOfOthersAreText) {
-  const Markup page = page_of(hostile_night());
+  const Markup page = read_html(as_html(two_nights(hostile_night())));
+  ASSERT_EQ(page.why, "");
   expect_sound(page);
   expect_accessible(page);
   // Each is there, letter by letter, as what it is.
@@ -120,6 +140,14 @@ TEST(ReportHtml, TextsOfOthersAreText) {
   }
   EXPECT_THAT(texts_of(page, "code"), testing::Contains(visible(hostile("replay"))));
   EXPECT_THAT(texts_of(page, "code"), testing::Contains(visible_lines(hostile("case"))));
+}
+
+TEST(ReportHtml, OneNightIsNoTrend) {
+  const Markup page = page_of(example_night());
+  for (const MarkupElement* canvas : page.named("canvas")) {
+    EXPECT_THAT(canvas->attributes.at("id"), testing::EndsWith("-histogram"));
+  }
+  EXPECT_EQ(page.named("canvas").size(), 1U);
 }
 
 TEST(ReportHtml, ABrowserRunsTheTwoScriptsAndNothingElse) {

@@ -129,7 +129,7 @@ HtmlSection changes_section(const NightReport& report) {
 HtmlSection missing_section(const NightReport& report) {
   HtmlTable table{
       "What this night did not judge: none of it counts as a pass", {"what", "state", "why"}, {}};
-  for (const NightGap& gap : report.night.gaps) {
+  for (const NightGap& gap : gaps_of(report.night)) {
     table.rows.push_back({{gap.what}, {"not judged", "badge partly"}, {gap.why}});
   }
   for (const NightStage* stage : stages_not_run(report.night)) {

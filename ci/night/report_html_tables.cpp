@@ -103,13 +103,19 @@ std::string bench_html(const NightReport& report, const BenchTrend& trend, size_
   HtmlTable table{fmt::format("{} by night, {}", trend.name, trend.unit),
                   {"night", "commit", "median", "fastest", "slowest"},
                   {}};
-  figures[id] = bench_figures(report, trend, table);
+  const ordered_json figure = bench_figures(report, trend, table);
+  const std::string heading = fmt::format("<div>\n<h3>{}</h3>\n", for_html(trend.name));
+  // One night is no trend.
+  if (report.view.nights.size() < 2) {
+    return heading + paragraph_html(trend.machine) + html_of(table) + "</div>\n";
+  }
+  figures[id] = figure;
   std::string words = fmt::format("{} on {}, median by night.", trend.name, trend.machine);
   if (!trend.points.empty()) {
     words += fmt::format(" From {} to {} {}.", ratio_text(trend.points.front().median),
                          ratio_text(trend.points.back().median), trend.unit);
   }
-  return fmt::format("<div>\n<h3>{}</h3>\n", for_html(trend.name)) +
+  return heading +
          chart_html(id,
                     fmt::format("{}, {}: median (solid), fastest (dotted), slowest (dashed)",
                                 trend.machine, trend.unit),

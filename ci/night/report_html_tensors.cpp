@@ -219,6 +219,7 @@ std::string trend_html(const NightReport& report, const std::vector<DatedChange>
   }
   if (engines.empty()) return "";
   const std::string numbers = details_html("Figures by night", html_of(table));
+  if (report.view.nights.size() < 2) return numbers;
   if (!anything) return paragraph_html("Exact in every night: error/bound is 0.") + numbers;
   figures[id] = {{"kind", "trend"}, {"nights", nights}, {"engines", engines}, {"steps", steps}};
   return chart_html(id, "error/bound over the nights: worst (solid), p99 (dashed), p50 (dotted)",

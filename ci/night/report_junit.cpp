@@ -68,16 +68,20 @@ JunitCase case_of(const NightTensor& tensor) {
   return one;
 }
 
-std::string replays_of(const Night& night, const NightInvariant& row) {
+std::string replays_of(const NightReport& report, const NightInvariant& row) {
   std::string text;
-  for (const NightFinding& finding : night.findings) {
-    if (finding.invariant != row.invariant || finding.engine != row.engine) continue;
+  for (const KnownFinding& known : report.view.findings) {
+    const NightFinding& finding = known.latest;
+    if (known.last_night != report.night.id || finding.invariant != row.invariant ||
+        finding.engine != row.engine) {
+      continue;
+    }
     text += fmt::format("{}\n{}\nreplay: {}\n", title_of(finding), finding.detail, finding.replay);
   }
   return text;
 }
 
-JunitCase case_of(const Night& night, const NightInvariant& row) {
+JunitCase case_of(const NightReport& report, const NightInvariant& row) {
   JunitCase one{row.invariant, row.engine};
   one.properties = {{"error_over_bound_worst", ratio_text(row.worst_ratio)}};
   for (const auto& [name, count] : {std::pair{"holds", row.holds},
@@ -91,7 +95,7 @@ JunitCase case_of(const Night& night, const NightInvariant& row) {
   one.message = fmt::format(
       "{} hold, {} fail, {} suspicious, {}, {} undecided, {} not served", row.holds, row.fails,
       row.suspicious, counted(row.engine_errors, "engine error"), row.undecided, row.not_served);
-  one.text = replays_of(night, row);
+  one.text = replays_of(report, row);
   if (row.fails + row.suspicious > 0) {
     one.outcome = "failure";
     one.type = row.fails > 0 ? "fails" : "suspicious";
@@ -141,11 +145,11 @@ std::vector<JunitSuite> suites_of(const NightReport& report) {
       {"tensors", {}}, {"invariants", {}}, {"moved", {}}, {"stages", {}}, {"not judged", {}}};
   for (const NightTensor& tensor : night.tensors) suites[0].cases.push_back(case_of(tensor));
   for (const NightInvariant& row : night.invariants) {
-    suites[1].cases.push_back(case_of(night, row));
+    suites[1].cases.push_back(case_of(report, row));
   }
   for (const DriftChange& change : report.view.changes) suites[2].cases.push_back(case_of(change));
   for (const NightStage& stage : night.stages) suites[3].cases.push_back(case_of(stage));
-  for (const NightGap& gap : night.gaps) {
+  for (const NightGap& gap : gaps_of(night)) {
     JunitCase one{"gap", gap.what};
     one.outcome = "skipped";
     one.message = gap.why;

@@ -57,7 +57,7 @@ std::string errors_of(const NightReport& report) {
 
 std::string missing_of(const Night& night) {
   TextTable table{{"not judged", "why"}, {}};
-  for (const NightGap& gap : night.gaps) table.rows.push_back({gap.what, gap.why});
+  for (const NightGap& gap : gaps_of(night)) table.rows.push_back({gap.what, gap.why});
   for (const NightStage* stage : stages_not_run(night)) {
     table.rows.push_back({"stage " + stage->name, stage->why});
   }

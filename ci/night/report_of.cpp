@@ -16,6 +16,18 @@ KnownFinding first_seen(const Night& night, const NightFinding& finding) {
   return known;
 }
 
+// Of a group the first stays, and it was seen as often as all of them.
+void add_finding(const Night& night, const NightFinding& finding,
+                 std::vector<KnownFinding>& findings) {
+  const std::string group = fingerprint(finding);
+  for (KnownFinding& known : findings) {
+    if (known.fingerprint != group) continue;
+    known.latest.seen += finding.seen;
+    return;
+  }
+  findings.push_back(first_seen(night, finding));
+}
+
 Trend trend_of(const Night& night, const NightTensor& tensor) {
   TrendPoint point;
   point.night = night.id;
@@ -56,7 +68,7 @@ NightReport report_of(const Night& night) {
     report.view.benches.push_back(trend_of(night, bench));
   }
   for (const NightFinding& finding : night.findings) {
-    report.view.findings.push_back(first_seen(night, finding));
+    add_finding(night, finding, report.view.findings);
   }
   return report;
 }

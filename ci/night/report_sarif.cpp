@@ -73,7 +73,8 @@ ordered_json notifications_of(const Night& night) {
   const auto add = [&](const std::string& text) {
     all.push_back({{"level", "warning"}, {"message", {{"text", visible(text)}}}});
   };
-  for (const NightGap& gap : night.gaps) add(fmt::format("Not judged: {}: {}", gap.what, gap.why));
+  for (const NightGap& gap : gaps_of(night))
+    add(fmt::format("Not judged: {}: {}", gap.what, gap.why));
   for (const NightStage& stage : night.stages) {
     if (stage.state == "passed") continue;
     add(fmt::format("Stage {}: {}{}{}", stage.name, stage.state, stage.why.empty() ? "" : ": ",

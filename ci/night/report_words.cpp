@@ -22,6 +22,7 @@ void add_once(std::vector<T>& all, const T& one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
 }
 
+// The place of an operator; behind the last, that of a name that is none.
 int rank_of(const std::string& op) {
   const std::optional<Operator> known = operator_named(op);
   return known ? static_cast<int>(*known) : static_cast<int>(Operator::dequant) + 1;
@@ -117,10 +118,10 @@ std::string missing_clause(const Night& night) {
   std::vector<std::string> parts;
   if (ended > 0) parts.push_back(fmt::format("{} did not pass", counted(ended, "stage")));
   if (skipped > 0) parts.push_back(fmt::format("{} did not run", counted(skipped, "stage")));
-  if (!night.gaps.empty()) {
-    parts.push_back(night.gaps.size() == 1
-                        ? fmt::format("{} was not judged", night.gaps.front().what)
-                        : fmt::format("{} parts were not judged", night.gaps.size()));
+  const std::vector<NightGap> gaps = gaps_of(night);
+  if (!gaps.empty()) {
+    parts.push_back(gaps.size() == 1 ? fmt::format("{} was not judged", gaps.front().what)
+                                     : fmt::format("{} parts were not judged", gaps.size()));
   }
   return joined(parts);
 }
@@ -152,9 +153,10 @@ std::string log_between(const std::string& good, const std::string& bad) {
 void say_findings(const NightReport& report, std::vector<NightStep>& first) {
   const std::vector<const KnownFinding*> fresh = findings_in(report, "new");
   for (size_t i = 0; i < std::min(fresh.size(), shown_max); ++i) {
-    first.push_back({fmt::format("New: {}; {}. Replay its smallest case.",
-                                 title_of(fresh[i]->latest), dates_of(*fresh[i])),
-                     fresh[i]->latest.replay});
+    first.push_back(
+        {fmt::format("New: {}; {}. Replay {}.", title_of(fresh[i]->latest), dates_of(*fresh[i]),
+                     fresh[i]->latest.case_text.empty() ? "it" : "its smallest case"),
+         fresh[i]->latest.replay});
   }
   if (fresh.size() > shown_max) {
     first.push_back({fmt::format("{} more new findings are below.", fresh.size() - shown_max), ""});
@@ -182,7 +184,7 @@ void say_what_is_missing(const NightReport& report, std::vector<NightStep>& firs
   if (known > 0) {
     first.push_back({fmt::format("{}: still to be mended.", counted(known, "known finding")), ""});
   }
-  for (const NightGap& gap : report.night.gaps) {
+  for (const NightGap& gap : gaps_of(report.night)) {
     first.push_back({fmt::format("Not judged: {}: {}.", gap.what, gap.why), ""});
   }
 }
@@ -227,10 +229,13 @@ std::vector<TensorName> tensors_of(const NightReport& report) {
     add_once(names, TensorName{tensor.op, tensor.tensor});
   }
   for (const Trend& trend : report.view.trends) add_once(names, TensorName{trend.op, trend.tensor});
-  std::stable_sort(names.begin(), names.end(), [](const TensorName& a, const TensorName& b) {
-    return rank_of(a.op) < rank_of(b.op);
-  });
-  return names;
+  std::vector<TensorName> sorted;
+  for (int rank = 0; rank <= rank_of(""); ++rank) {
+    for (const TensorName& name : names) {
+      if (rank_of(name.op) == rank) sorted.push_back(name);
+    }
+  }
+  return sorted;
 }
 
 std::vector<std::string> operators_of(const NightReport& report) {
@@ -276,6 +281,17 @@ std::vector<const KnownFinding*> findings_in(const NightReport& report, std::str
     if (finding.state == state) found.push_back(&finding);
   }
   return found;
+}
+
+std::vector<NightGap> gaps_of(const Night& night) {
+  std::vector<NightGap> gaps;
+  for (const NightGap& gap : night.gaps) {
+    const bool said = std::any_of(gaps.begin(), gaps.end(), [&](const NightGap& other) {
+      return other.what == gap.what && other.why == gap.why;
+    });
+    if (!said) gaps.push_back(gap);
+  }
+  return gaps;
 }
 
 std::vector<const NightStage*> stages_not_run(const Night& night) {

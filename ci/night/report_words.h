@@ -50,6 +50,8 @@ const Night* find_night(const HistoryView& view, const std::string& id);
 
 // Findings of a state: "new", "known", "fixed".
 std::vector<const KnownFinding*> findings_in(const NightReport& report, std::string_view state);
+// Each once, although several stages may have said so.
+std::vector<NightGap> gaps_of(const Night& night);
 std::vector<const NightStage*> stages_not_run(const Night& night);
 
 // The night after the last that has it, of a finding that is fixed and whose nights are still here.

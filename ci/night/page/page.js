@@ -93,7 +93,10 @@
           ctx.moveTo(x, area.top);
           ctx.lineTo(x, area.bottom);
           // Beyond the bound there are no bars as a rule.
-          const right = !mark.between && x > (area.left + area.right) / 2;
+          const room = area.right - x - 4;
+          const right = mark.between
+            ? room < ctx.measureText(mark.words).width
+            : x > (area.left + area.right) / 2;
           ctx.textAlign = right ? "right" : "left";
           ctx.fillText(mark.words, x + (ctx.textAlign === "right" ? -4 : 4), area.top + 12);
         }
