@@ -125,5 +125,18 @@ TEST_F(HostileNames, AreTextWhereFilesBringThem) {
   expect_harmless_page("page.md");
 }
 
+// Units and names are text; what hides, turns or is no UTF-8 is shown by its bytes.
+TEST(Escaped, CharactersBeyondAsciiStayUnlessTheyHideSomething) {
+  EXPECT_EQ(for_terminal("12 \u00b5s \u00d7 \u65e5\u672c"), "12 \u00b5s \u00d7 \u65e5\u672c");
+  EXPECT_EQ(for_markdown("\u00b5s"), "\u00b5s");
+  EXPECT_EQ(for_terminal("a\u202eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(for_terminal("a\u200bb"), "a\\xe2\\x80\\x8bb");
+  EXPECT_EQ(for_terminal("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(for_terminal("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(for_terminal("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(for_terminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(for_terminal("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
+}
+
 }  // namespace
 }  // namespace gdn

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -291,6 +292,8 @@ bool collect_stages(const std::string& folder, Night& night, std::string* why) {
     read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
     read(folder + "/coverage.tsv", [&](const std::string& text) { read_coverage(text, night); });
     read_fuzz(folder + "/fuzz", night);
+    std::set<std::string> known;
+    std::erase_if(night.gaps, [&](const NightGap& gap) { return !known.insert(gap.what).second; });
   } catch (const std::exception& error) {
     *why = fmt::format("{}: {}", path, error.what());
     return false;

@@ -33,6 +33,7 @@ ExitStatus run_collect(const CollectCommand& command);
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
 //   coverage.tsv      ci/nightly                      coverage
+// A gap that several stages met stands once.
 bool collect_stages(const std::string& folder, Night& night, std::string* why);
 
 // Shards of one night, in the order of their numbers, as the night that one run would have been:
