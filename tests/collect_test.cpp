@@ -128,6 +128,29 @@ TEST_F(StagesOf, FuzzTargetsAreCountedWithWhatTheyFound) {
   EXPECT_EQ(night.findings[0].invariant, "fuzz_shapes");
 }
 
+// Else a finding of theirs would never be told fixed.
+TEST_F(StagesOf, WhatCapturesFuzzersAndTheGpuWereAskedIsARecord) {
+  write("oracles.0.json", R"({"engine": "twin", "complete": true, "ended": "", "command": "v",
+    "files": [{"path": "p", "rows": [
+      {"source": "twin", "operator": "conv", "verdict": "holds", "detail": "", "worst_ratio": 0.5},
+      {"source": "twin", "operator": "conv", "verdict": "fails", "detail": "d",
+       "worst_ratio": "inf"}]}]})");
+  write("gpu/gpu.json", R"({"parts": [{"tables": [], "statements": [
+      {"text": "all holds", "holds": true, "detail": ""}]}]})");
+  write("fuzz/fuzz_shapes/pieces", "100 2\n");
+  const Night night = collected();
+  ASSERT_THAT(night.invariants, SizeIs(3));
+  EXPECT_EQ(night.invariants[0].engine, "twin");
+  EXPECT_EQ(night.invariants[0].holds, 1U);
+  EXPECT_EQ(night.invariants[0].fails, 1U);
+  EXPECT_EQ(night.invariants[1].invariant, "all holds");
+  EXPECT_EQ(night.invariants[1].holds, 1U);
+  EXPECT_EQ(night.invariants[2].invariant, "fuzz_shapes");
+  EXPECT_EQ(night.invariants[2].holds, 1U);
+  ASSERT_THAT(night.findings, SizeIs(1));
+  EXPECT_EQ(night.findings[0].invariant, night.invariants[0].invariant);
+}
+
 TEST_F(StagesOf, WhatIsDamagedNamesItsFile) {
   write("check.json", "{");
   EXPECT_THAT(refusal(), HasSubstr("check.json"));

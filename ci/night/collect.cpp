@@ -59,14 +59,35 @@ void read_stages(const std::string& text, Night& night) {
   }
 }
 
+// That something was asked is a record of its own: else nobody could tell that what it had found in
+// an earlier night is gone.
+NightInvariant& asked_of(const std::string& engine, const std::string& invariant, Night& night) {
+  for (NightInvariant& row : night.invariants) {
+    if (row.engine == engine && row.invariant == invariant) return row;
+  }
+  NightInvariant& row = night.invariants.emplace_back();
+  row.engine = engine;
+  row.invariant = invariant;
+  return row;
+}
+
+constexpr const char* of_captures = "capture_within_bound";
+
 void read_oracles(const std::string& text, Night& night) {
   const json report = json::parse(text);
   const std::string engine = report.at("engine");
   for (const json& file : report.at("files")) {
     for (const json& row : file.at("rows")) {
-      if (row.at("verdict") != "fails" && row.at("verdict") != "engine_error") continue;
+      const std::string verdict = row.at("verdict");
+      NightInvariant& asked = asked_of(row.at("source"), of_captures, night);
+      asked.holds += verdict == "holds" ? 1 : 0;
+      asked.fails += verdict == "fails" ? 1 : 0;
+      asked.undecided += verdict == "undecided" ? 1 : 0;
+      asked.engine_errors += verdict == "engine_error" ? 1 : 0;
+      asked.worst_ratio = std::max(asked.worst_ratio, figure_of(row.at("worst_ratio")));
+      if (verdict != "fails" && verdict != "engine_error") continue;
       NightFinding finding;
-      finding.invariant = "capture_within_bound";
+      finding.invariant = of_captures;
       finding.op = row.at("operator");
       finding.engine = row.at("source");
       finding.detail = fmt::format("{}: {}", file.at("path").get<std::string>(),
@@ -181,7 +202,12 @@ void read_gpu(const std::string& text, Night& night) {
   const json report = json::parse(text);
   for (const json& part : report.at("parts")) {
     for (const json& statement : part.at("statements")) {
-      if (statement.at("holds")) continue;
+      NightInvariant& asked = asked_of("cuda", statement.at("text"), night);
+      if (statement.at("holds")) {
+        ++asked.holds;
+        continue;
+      }
+      ++asked.fails;
       NightFinding finding;
       finding.invariant = statement.at("text");
       finding.engine = "cuda";
@@ -243,6 +269,9 @@ void read_fuzz(const std::filesystem::path& folder, Night& night) {
           fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
       night.findings.push_back(std::move(finding));
     }
+    NightInvariant& asked = asked_of("fuzz", fuzz.target, night);
+    asked.holds += fuzz.executions > 0 && fuzz.findings == 0 ? 1 : 0;
+    asked.fails += fuzz.findings;
     night.fuzz.push_back(std::move(fuzz));
   }
 }
