@@ -32,15 +32,16 @@ class StagesOf : public testing::Test {
     Night night;
     night.machine.cpu = "a CPU";
     night.machine.gpu = "a GPU";
-    std::string why;
-    EXPECT_TRUE(collect_stages(folder_, night, &why)) << why;
+    collect_stages(folder_, night);
     return night;
   }
   std::string refusal() const {
-    Night night;
-    std::string why;
-    EXPECT_FALSE(collect_stages(folder_, night, &why));
-    return why;
+    const Night night = collected();
+    EXPECT_THAT(night.stages, SizeIs(1));
+    if (night.stages.empty()) return "";
+    EXPECT_EQ(night.stages[0].state, "failed");
+    EXPECT_EQ(night.stages[0].status, exit_infrastructure);
+    return night.stages[0].why;
   }
 
   std::filesystem::path folder_;
@@ -161,6 +162,22 @@ TEST_F(StagesOf, WhatIsDamagedNamesItsFile) {
   std::filesystem::remove(folder_ / "triage.json");
   write("stages.tsv", "doctor\n");
   EXPECT_THAT(refusal(), HasSubstr("stages.tsv"));
+}
+
+// A benchmark that is killed leaves half a file; a negative count would be refused by the reader.
+TEST_F(StagesOf, WhatIsDamagedTakesNothingElseAway) {
+  write("check.json", a_check);
+  write("bench.json", R"({"benchmarks": [{"name": "x", "cpu_time": 1,)");
+  write("coverage.tsv", "lines\t5\t9\nbranches\t-1\t9\n");
+  const Night night = collected();
+  EXPECT_THAT(night.findings, SizeIs(2));
+  EXPECT_THAT(night.coverage, SizeIs(0));
+  ASSERT_THAT(night.stages, SizeIs(2));
+  EXPECT_EQ(night.stages[0].name, "collect bench.json");
+  EXPECT_EQ(night.stages[1].name, "collect coverage.tsv");
+  std::string why;
+  Night read_back;
+  EXPECT_TRUE(add_records(print_records(night), read_back, &why)) << why;
 }
 
 NightFinding a_finding(std::vector<std::string> indices, const std::string& text) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +15,7 @@
 #include <stdexcept>
 
 #include "ci/escaped.h"
+#include "ci/exit_status.h"
 
 namespace gdn {
 namespace {
@@ -294,40 +296,52 @@ std::vector<std::string> reports_of_oracles(const std::string& folder) {
   return paths;
 }
 
+// A stage that was killed may leave half a file: what the others left still counts. That it could
+// not be read is a stage that failed, and so no pass.
+void keep_what_can_be_read(const std::string& path, Night& night,
+                           const std::function<void(const std::string&)>& take) {
+  const std::optional<std::string> bytes = bytes_of(path);
+  if (!bytes) return;
+  const Night before = night;
+  std::string wrong;
+  try {
+    take(*bytes);
+    Night read_back;
+    if (add_records(print_records(night), read_back, &wrong)) return;
+  } catch (const std::exception& error) {
+    wrong = error.what();
+  }
+  night = before;
+  const std::string name = std::filesystem::path(path).filename();
+  night.stages.push_back(
+      {"collect " + name, "failed", exit_infrastructure, 0, 0, fmt::format("{}: {}", path, wrong)});
+}
+
 }  // namespace
 
-bool collect_stages(const std::string& folder, Night& night, std::string* why) {
-  std::string path;
+void collect_stages(const std::string& folder, Night& night) {
   const auto read = [&](const std::string& name, const auto& take) {
-    path = name;
-    if (const std::optional<std::string> bytes = bytes_of(path)) take(*bytes);
+    keep_what_can_be_read(name, night, take);
   };
-  try {
-    read(folder + "/stages.tsv", [&](const std::string& text) { read_stages(text, night); });
-    read(folder + "/panel.jsonl", [&](const std::string& text) {
-      std::string wrong;
-      if (!add_records(text, night, &wrong)) throw std::runtime_error(wrong);
-    });
-    for (const std::string& report : reports_of_oracles(folder)) {
-      read(report, [&](const std::string& text) { read_oracles(text, night); });
-    }
-    const size_t first = night.findings.size();
-    read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
-    read(folder + "/triage.json",
-         [&](const std::string& text) { read_triage(text, first, night); });
-    read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
-    read(folder + "/bench.json",
-         [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
-    read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
-    read(folder + "/coverage.tsv", [&](const std::string& text) { read_coverage(text, night); });
-    read_fuzz(folder + "/fuzz", night);
-    std::set<std::string> known;
-    std::erase_if(night.gaps, [&](const NightGap& gap) { return !known.insert(gap.what).second; });
-  } catch (const std::exception& error) {
-    *why = fmt::format("{}: {}", path, error.what());
-    return false;
+  read(folder + "/stages.tsv", [&](const std::string& text) { read_stages(text, night); });
+  read(folder + "/panel.jsonl", [&](const std::string& text) {
+    std::string wrong;
+    if (!add_records(text, night, &wrong)) throw std::runtime_error(wrong);
+  });
+  for (const std::string& report : reports_of_oracles(folder)) {
+    read(report, [&](const std::string& text) { read_oracles(text, night); });
   }
-  return true;
+  const size_t first = night.findings.size();
+  read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
+  read(folder + "/triage.json", [&](const std::string& text) { read_triage(text, first, night); });
+  read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
+  read(folder + "/bench.json",
+       [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
+  read(folder + "/coverage.tsv", [&](const std::string& text) { read_coverage(text, night); });
+  read_fuzz(folder + "/fuzz", night);
+  std::set<std::string> known;
+  std::erase_if(night.gaps, [&](const NightGap& gap) { return !known.insert(gap.what).second; });
 }
 
 }  // namespace gdn

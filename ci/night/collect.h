@@ -19,8 +19,8 @@ struct CollectCommand {
 };
 ExitStatus run_collect(const CollectCommand& command);
 
-// Adds what a stage left in `folder`; files that are not there say nothing. False, and *why, where
-// one cannot be read as what it should be.
+// Adds what a stage left in `folder`; files that are not there say nothing. One that cannot be
+// read as what it should be is left out whole, and is a failed stage `collect FILE` that says why.
 //
 //   file              written by                      records
 //   stages.tsv        ci/nightly                      stage
@@ -34,7 +34,7 @@ ExitStatus run_collect(const CollectCommand& command);
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
 //   coverage.tsv      ci/nightly                      coverage
 // A gap that several stages met stands once.
-bool collect_stages(const std::string& folder, Night& night, std::string* why);
+void collect_stages(const std::string& folder, Night& night);
 
 // Shards of one night, in the order of their numbers, as the night that one run would have been:
 // verdicts are added up, of an invariant's findings on an engine those are kept that one run keeps,

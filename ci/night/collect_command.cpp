@@ -107,8 +107,7 @@ ExitStatus run_collect(const CollectCommand& command) {
     }
     ++night.shard_index;
   }
-  std::string why;
-  if (!collect_stages(command.folders.front(), night, &why)) return refuse(why, exit_bad_input);
+  collect_stages(command.folders.front(), night);
   night.status = status_of(night);
   night.complete = !command.unfinished;
   const std::string path =
