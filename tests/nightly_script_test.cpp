@@ -226,6 +226,39 @@ TEST_F(NightlyScript, WrongOptionsAreStatusTwo) {
   }
 }
 
+// --out "$UNSET" would be the root, and --out . has a folder fuzz.
+TEST_F(NightlyScript, AFolderOfSomethingElseIsLeftAlone) {
+  write("mine/fuzz/work", "mine");
+  const Ran ran = run_line(path("tree/ci/nightly") + " --quick --out " + path("mine") + " 2>&1");
+  EXPECT_EQ(ran.status, 2) << ran.output;
+  EXPECT_EQ(content("mine/fuzz/work"), "mine");
+  for (const char* wrong : {"--out ''", "--id 'my night'"}) {
+    EXPECT_EQ(run_line(path("tree/ci/nightly") + " --quick " + wrong + " 2>&1").status, 2) << wrong;
+  }
+}
+
+TEST_F(NightlyScript, YesterdaysVerdictIsNotThisNights) {
+  write("out/stages.tsv", "");
+  write("out/report.html", "holds");
+  write("out/night.json", "{}");
+  write("out/failures.jsonl", "{}");
+  fs::remove(path("tree/build/dev/deltaproof"));
+  const Ran ran = nightly("--quick");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("the build failed"));
+  for (const char* old : {"out/report.html", "out/night.json", "out/failures.jsonl"}) {
+    EXPECT_FALSE(fs::exists(path(old))) << old;
+  }
+}
+
+TEST_F(NightlyScript, TwoAtOnceInOneFolderAreRefused) {
+  fs::create_directories(path("out"));
+  const Ran ran = run_line("exec 9>>" + path("out/stages.tsv") + "; flock 9; " +
+                           line("--quick", "hold") + " 9>&- 2>&1");
+  EXPECT_EQ(ran.status, 5) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("another night writes to"));
+}
+
 std::string workflow(const std::string& name) {
   std::ifstream file(SOURCE_DIR "/.github/workflows/" + name);
   std::ostringstream text;
