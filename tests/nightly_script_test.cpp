@@ -39,18 +39,18 @@ case "$command" in
       touch "$HANGS"
       while :; do sleep 0.05; done
     fi
-    failures='' fails=0
-    if [[ $CHECK == fail ]]; then
+    failures='' fails=0 errors=0 status=0
+    if [[ $CHECK == fail || $CHECK == crash ]]; then
       failures='{"invariant": "a", "engine": "twin", "detail": "d", "text": "t", "replay": "r",
         "indices": [3]}'
-      fails=1
+      if [[ $CHECK == fail ]]; then fails=1 status=1; else errors=1 status=4; fi
       echo '{}' >"$(dirname "$json")/failures.jsonl"
     fi
     echo '{"rows": [{"invariant": "a", "engine": "twin", "holds": 1, "fails": '$fails',
-      "undecided": 0, "suspicious": 0, "engine_errors": 0, "not_served": 0, "worst_ratio": 0.5}],
+      "undecided": 0, "suspicious": 0, "engine_errors": '$errors', "not_served": 0, "worst_ratio": 0.5}],
       "not_available": [], "not_asked": [], "never_applied": [], "failures": ['"$failures"']}' \
       >"$json"
-    exit "$fails"
+    exit "$status"
     ;;
   triage)
     echo '{"findings": [{"origin": "check.json, failure 1", "operator": "conv",
@@ -137,6 +137,15 @@ TEST_F(NightlyScript, AFindingIsDiagnosedAndGoesToTheHook) {
   EXPECT_EQ(state_of(*night, "triage"), "passed");
   EXPECT_EQ(state_of(*night, "matrix"), "passed") << "a stage that fails does not stop the others";
   EXPECT_THAT(content("hook"), HasSubstr("taps"));
+}
+
+// What crashes is found too, but nothing was computed wrongly.
+TEST_F(NightlyScript, AnEngineThatFailsIsStatusFour) {
+  const Ran ran = nightly("--quick", "crash");
+  EXPECT_EQ(ran.status, 4) << ran.output;
+  const std::optional<Night> night = records();
+  ASSERT_TRUE(night);
+  EXPECT_EQ(night->findings.size(), 1U);
 }
 
 TEST_F(NightlyScript, ANightThatIsInterruptedKeepsWhatItHas) {

@@ -37,9 +37,20 @@ NightMachine machine_of(const CollectCommand& command) {
   return machine;
 }
 
+// A crash is found too, and is no wrong number.
+ExitStatus status_of_findings(const Night& night) {
+  uint64_t fails = 0;
+  uint64_t engine_errors = 0;
+  for (const NightInvariant& row : night.invariants) {
+    fails += row.fails;
+    engine_errors += row.engine_errors;
+  }
+  return fails == 0 && engine_errors > 0 ? exit_engine_failed : exit_fails;
+}
+
 // 1 before 4 before 5 before 0, over all stages; what did not run is no pass.
 int status_of(const Night& night) {
-  ExitStatus status = night.findings.empty() ? exit_ok : exit_fails;
+  ExitStatus status = night.findings.empty() ? exit_ok : status_of_findings(night);
   bool any = false;
   for (const NightStage& stage : night.stages) {
     any = any || stage.state == "passed";
