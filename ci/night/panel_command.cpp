@@ -127,6 +127,9 @@ std::string as_text(const Night& night) {
   for (const NightFinding& f : night.findings) {
     text += fmt::format("{}: {}\n  replay: {}\n", f.engine, f.detail, f.replay);
   }
+  if (night.tensors.empty() && night.findings.empty()) {
+    return text + "nothing was judged: no engine serves a case of the panel\n";
+  }
   const auto fail = std::count_if(night.tensors.begin(), night.tensors.end(), is_beyond);
   return text + fmt::format("{} of {} tensors are beyond their bound, {} cases failed\n", fail,
                             night.tensors.size(), night.findings.size());
