@@ -294,7 +294,9 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
     if (one_in > 1) report.engines.back() += fmt::format(" (one pair in {})", one_in);
   }
   report.absent = plan.engines.absent;
-  report.few_cases = report.interrupted || plan.shards > 1 ||
+  // Of the corpus alone it is known that each invariant applies somewhere in it.
+  const bool is_cut = judged < std::min(cases, plan.corpus.size());
+  report.few_cases = report.interrupted || is_cut || plan.shards > 1 ||
                      (!command.smoke && command.invariants.empty() && report.corpus == 0 &&
                       report.drawn < few_cases);
   find_never_applied(plan, report);

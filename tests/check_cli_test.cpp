@@ -221,6 +221,16 @@ TEST_F(CheckCli, MatrixSaysWhoKillsAMutantAndWhoMissesIt) {
   EXPECT_THAT(ran.output, HasSubstr("2 of 2 mutants are killed"));
 }
 
+// What comes later in the corpus may be what an invariant applies to.
+TEST_F(CheckCli, WhatTimeLeftUnaskedIsANoteAndNoError) {
+  const Ran ran =
+      run("check --engine twin --corpus " SOURCE_DIR "/corpus --seconds 0.3 --jobs 1 --out " +
+          path("out"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("note: "));
+  EXPECT_THAT(ran.output, Not(HasSubstr("error: ")));
+}
+
 // What was judged before is not judged again, and counted apart; what is new is.
 TEST_F(CheckCli, MatrixTakesTheCellsOfAnEarlierRun) {
   write("seeds/one.case", tiny_layer);
