@@ -47,7 +47,8 @@ case "$command" in
       echo '{}' >"$(dirname "$json")/failures.jsonl"
     fi
     echo '{"rows": [{"invariant": "a", "engine": "twin", "holds": 1, "fails": '$fails',
-      "undecided": 0, "suspicious": 0, "engine_errors": '$errors', "not_served": 0, "worst_ratio": 0.5}],
+      "undecided": 0, "suspicious": 0, "engine_errors": '$errors', "not_served": 0,
+      "worst_ratio": 0.5}],
       "not_available": [], "not_asked": [], "never_applied": [], "failures": ['"$failures"']}' \
       >"$json"
     exit "$status"
