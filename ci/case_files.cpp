@@ -7,9 +7,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "ci/files.h"
 #include "invariants/harness/safetensors.h"
 #include "reference/rng.h"
 
@@ -50,15 +49,9 @@ bool has_corpus(const fs::path& folder) {
 }  // namespace
 
 std::optional<Case> read_case(const std::string& path, std::string* why) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code error;
-  if (!in || fs::is_directory(path, error)) {
-    *why = fmt::format("{}: cannot be read: {}", printable_path(path),
-                       std::strerror(in ? EISDIR : errno));
-    return std::nullopt;
-  }
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::optional<Case> c = parse_case(text, why);
+  const std::optional<std::string> text = read_bytes(path, why);
+  if (!text) return std::nullopt;
+  std::optional<Case> c = parse_case(*text, why);
   if (!c) *why = fmt::format("{}: {}", printable_path(path), *why);
   return c;
 }

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 
 #include "ci/catalogue.h"
+#include "ci/files.h"
 
 namespace gdn {
 namespace {
@@ -56,14 +55,10 @@ void take(const json& root, KillMatrix& matrix) {
 }  // namespace
 
 bool read_cells(const std::string& path, KillMatrix& matrix, std::string* why) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (!file || !(bytes << file.rdbuf())) {
-    *why = path + ": cannot be read";
-    return false;
-  }
+  const std::optional<std::string> bytes = read_bytes(path, why);
+  if (!bytes) return false;
   try {
-    take(json::parse(bytes.str()), matrix);
+    take(json::parse(*bytes), matrix);
   } catch (const std::exception& error) {
     *why = fmt::format("{}: {}", path, error.what());
     return false;

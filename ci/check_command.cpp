@@ -24,8 +24,6 @@ namespace {
 
 // Of fewer, drawn without the corpus, no mix can promise that each invariant applies.
 constexpr int64_t few_cases = 1000;
-// Saved for each invariant on each engine; the others are counted.
-constexpr size_t saved_max = 3;
 
 using Clock = std::chrono::steady_clock;
 
@@ -111,7 +109,7 @@ class Collected {
     ++wrong_;
     records_ += record_line(row.engine, row.invariant, c, one.verdict) + "\n";
     size_t& saved = saved_[{one.invariant, one.engine}];
-    if (saved == saved_max) return;
+    if (saved == failures_saved_max) return;
     ++saved;
     failing.push_back(
         {c, one.engine, one.invariant, one.crashed, one.verdict, {}, 0, {}, one.hangs});
@@ -296,7 +294,7 @@ ExitStatus check_all(const CheckCommand& command, Doing& now) {
   report.absent = plan.engines.absent;
   // Of the corpus alone it is known that each invariant applies somewhere in it.
   const bool is_cut = judged < std::min(cases, plan.corpus.size());
-  report.few_cases = report.interrupted || is_cut || plan.shards > 1 ||
+  report.few_cases = report.interrupted || is_cut || plan.shard.count > 1 ||
                      (!command.smoke && command.invariants.empty() && report.corpus == 0 &&
                       report.drawn < few_cases);
   find_never_applied(plan, report);

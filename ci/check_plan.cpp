@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 
 #include "ci/files.h"
@@ -23,19 +22,6 @@ bool in_share(const Case& c, const Invariant& invariant, const std::string& engi
   if (one_in == 1) return true;
   const uint64_t pair = mix64(fnv1a64(print(c)) ^ fnv1a64(invariant.name));
   return mix64(pair ^ fnv1a64(engine)) % static_cast<uint64_t>(one_in) == 0;
-}
-
-// "1/3": of 0/3 to 2/3.
-bool parse_shard(const std::string& text, Plan& plan) {
-  constexpr size_t shards_max = 1'000'000;
-  const size_t slash = std::min(text.find('/'), text.size());
-  const auto number = [&](size_t begin, size_t end, size_t& to) {
-    const auto [last, error] = std::from_chars(text.data() + begin, text.data() + end, to);
-    return error == std::errc() && last == text.data() + end;
-  };
-  return slash < text.size() && number(0, slash, plan.shard) &&
-         number(slash + 1, text.size(), plan.shards) && plan.shard < plan.shards &&
-         plan.shards < shards_max;
 }
 
 }  // namespace
@@ -58,7 +44,7 @@ std::string command_of(const CheckCommand& command, const Plan& plan) {
   for (const EngineSource& engine : plan.judging.engines) {
     text += " --engine " + shell_word(engine.name);
   }
-  if (plan.shards > 1) text += " --shard " + command.shard;
+  if (plan.shard.count > 1) text += " --shard " + command.shard;
   if (!command.corpus.empty()) text += " --corpus " + shell_word(command.corpus);
   if (command.out != CheckCommand{}.out) text += " --out " + shell_word(command.out);
   return text;
@@ -75,9 +61,10 @@ ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
     }
     plan.seed = *seed;
   }
-  if (!command.shard.empty() && !parse_shard(command.shard, plan)) {
-    return refuse(fmt::format("--shard: expected i/n, as 0/4 to 3/4, got '{}'", command.shard),
-                  exit_bad_input);
+  if (!command.shard.empty()) {
+    const std::optional<Shard> shard = parse_shard(command.shard);
+    if (!shard) return refuse(why_no_shard(command.shard), exit_bad_input);
+    plan.shard = *shard;
   }
   const int64_t otherwise = command.smoke         ? smoke_cases
                             : command.seconds > 0 ? int64_t{1} << 40

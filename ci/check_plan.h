@@ -10,6 +10,7 @@
 #include "ci/case_files.h"
 #include "ci/commands.h"
 #include "ci/judging.h"
+#include "ci/shard.h"
 
 namespace gdn {
 
@@ -19,14 +20,15 @@ struct Plan {
   uint64_t seed = default_seed;
   std::vector<CaseFile> corpus;
   size_t drawn = 0;  // at most, by all shards
-  // Every case has an index, those of the corpus first. Shard `shard` of `shards` judges every
-  // shards-th of them.
-  size_t shard = 0, shards = 1;
+  // Every case has an index, those of the corpus first. A shard judges every count-th of them.
+  Shard shard;
   EnginesHere engines;
   Judging judging;
 
-  size_t index_at(size_t place) const { return shard + place * shards; }
-  size_t places() const { return (corpus.size() + drawn + shards - 1 - shard) / shards; }
+  size_t index_at(size_t place) const { return shard.index + place * shard.count; }
+  size_t places() const {
+    return (corpus.size() + drawn + shard.count - 1 - shard.index) / shard.count;
+  }
   Case case_of(size_t index) const;
   std::string origin(size_t index) const {
     if (index < corpus.size()) return corpus[index].path;

@@ -156,21 +156,20 @@ ExitStatus status_of(const CheckReport& report) {
 }
 
 std::string as_text(const CheckReport& report) {
-  std::string text = fmt::format("{}\n\n{}", for_terminal(what_was_judged(report)),
-                                 as_text(table_of_rows(report)));
+  std::string text =
+      fmt::format("{}\n\n{}", visible(what_was_judged(report)), as_text(table_of_rows(report)));
   if (report.drawn > 0) text += "\n" + as_text(table_of_regimes(report));
   text += "\n";
-  for (const std::string& line : remarks(report)) text += wrapped(for_terminal(line)) + "\n";
+  for (const std::string& line : remarks(report)) text += wrapped(visible(line)) + "\n";
   for (const SavedFailure& failure : report.failures) {
     text += "\n";
-    for (const std::string& line : lines_of(failure)) text += for_terminal(line) + "\n";
+    for (const std::string& line : lines_of(failure)) text += visible(line) + "\n";
     text += in_words(failure.smallest);
-    text += "replay: " + for_terminal(failure.replay) + "\n";
+    text += "replay: " + visible(failure.replay) + "\n";
   }
   if (!report.failures.empty()) text += "\n";
-  for (const std::string& line : unsaved(report)) text += for_terminal(line) + "\n";
-  text +=
-      fmt::format("\n{}\nreplay: {}\n", as_text(tally_of(report)), for_terminal(report.command));
+  for (const std::string& line : unsaved(report)) text += visible(line) + "\n";
+  text += fmt::format("\n{}\nreplay: {}\n", as_text(tally_of(report)), visible(report.command));
   return text;
 }
 
@@ -178,7 +177,7 @@ std::string as_markdown(const CheckReport& report) {
   const char* title = status_of(report) == exit_ok ? "nothing fails" : "not all of it holds";
   std::string text = fmt::format("# deltaproof check: {}\n\n{}, by {}: {}.\n\n    {}\n\n", title,
                                  for_markdown(what_was_judged(report)), report.version,
-                                 as_text(tally_of(report)), for_terminal(report.command));
+                                 as_text(tally_of(report)), visible(report.command));
   for (const std::string& line : remarks(report)) text += "* " + for_markdown(line) + "\n";
   for (const std::string& line : unsaved(report)) text += "* " + for_markdown(line) + "\n";
   if (!report.failures.empty()) text += "\n## What fails\n";
@@ -186,7 +185,7 @@ std::string as_markdown(const CheckReport& report) {
     text += fmt::format("\n### {} on {}: {}\n\n", failure.invariant, for_markdown(failure.engine),
                         hash8(failure.smallest));
     for (const std::string& line : lines_of(failure)) text += "* " + for_markdown(line) + "\n";
-    text += "\n```\n" + in_words(failure.smallest) + for_terminal(failure.replay) + "\n```\n";
+    text += "\n```\n" + in_words(failure.smallest) + visible(failure.replay) + "\n```\n";
   }
   text += "\n## Invariants\n\n" + as_markdown(table_of_rows(report));
   if (report.drawn > 0) text += "\n## Regimes\n\n" + as_markdown(table_of_regimes(report));

@@ -16,12 +16,16 @@ namespace gdn {
 
 inline constexpr int check_report_version = 2;
 
+// Failures that are saved of each invariant on each engine, those of the first cases; the others
+// are counted.
+inline constexpr size_t failures_saved_max = 3;
+
 // How one invariant came out on one engine.
 struct CheckRow {
   std::string invariant, engine;
   Tally tally;  // not_applicable: it applied, and the engine does not serve what it asks for
   double worst_ratio = 0;
-  size_t tensors = 0;  // that were judged
+  size_t tensors = 0;                     // that were judged
   std::map<Subject, RatioCounts> ratios;  // the worst of each case, by what the case is of
 };
 
@@ -29,8 +33,8 @@ struct SavedFailure {
   std::string invariant, engine;
   Verdict verdict;
   std::vector<size_t> indices;  // of the cases that led to it, among those of all shards
-  std::string origin;  // "case 17 of the seed", or a file of the corpus
-  size_t steps = 0;    // taken to make it smaller
+  std::string origin;           // "case 17 of the seed", or a file of the corpus
+  size_t steps = 0;             // taken to make it smaller
   Case smallest;
   std::string file;
   std::string replay;  // the command

@@ -1,17 +1,15 @@
 // Reports of verify and check, read back.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
 #include "ci/check_report.h"
 #include "ci/compare.h"
+#include "ci/files.h"
 #include "ci/ratios_json.h"
 #include "ci/report.h"
 
@@ -100,24 +98,15 @@ void read_root(const json& root, ReadRun& run) {
 }  // namespace
 
 std::optional<ReadRun> read_run(const std::string& path, std::string* why) {
-  std::error_code unreadable;
-  if (std::filesystem::is_directory(path, unreadable)) {
-    *why = path + ": cannot be read: it is a folder";
-    return std::nullopt;
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    *why = fmt::format("{}: cannot be read: {}", path, std::strerror(errno));
-    return std::nullopt;
-  }
-  const std::string content((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::optional<std::string> content = read_bytes(path, why);
+  if (!content) return std::nullopt;
   ReadRun run;
   run.path = path;
   try {
-    read_root(json::parse(content), run);
+    read_root(json::parse(*content), run);
   } catch (const json::parse_error& error) {
     *why = fmt::format("{}: not JSON, or cut short at byte {} of {}", path, error.byte,
-                       content.size());
+                       content->size());
     return std::nullopt;
   } catch (const std::exception& error) {
     *why = fmt::format("{}: {}", path, error.what());

@@ -89,10 +89,10 @@ std::vector<std::string> remarks(const Comparison& comparison) {
 
 std::string as_text(const Comparison& comparison) {
   std::string text =
-      fmt::format("before: {}: {}\nafter:  {}: {}\n\n{}\n", for_terminal(comparison.before),
-                  for_terminal(comparison.about_before), for_terminal(comparison.after),
-                  for_terminal(comparison.about_after), as_text(table_of(comparison)));
-  for (const std::string& line : remarks(comparison)) text += for_terminal(line) + "\n";
+      fmt::format("before: {}: {}\nafter:  {}: {}\n\n{}\n", visible(comparison.before),
+                  visible(comparison.about_before), visible(comparison.after),
+                  visible(comparison.about_after), as_text(table_of(comparison)));
+  for (const std::string& line : remarks(comparison)) text += visible(line) + "\n";
   return text + sentence(comparison) + "\n";
 }
 

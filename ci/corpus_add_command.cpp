@@ -182,7 +182,7 @@ class Adding {
     header.commit = commit_;
     const std::string text = commented(fault.smallest, comments_of(header));
     to_terminal("{}: {} on {}: {}, operator {}: {}\n", printable_path(given.path),
-                name_of(fault.verdict.outcome), for_terminal(header.engines), fault.invariant->name,
+                name_of(fault.verdict.outcome), visible(header.engines), fault.invariant->name,
                 fault.op, printable(fault.verdict.detail, 1000));
     const std::string equal = equal_of(fault, text);
     if (!equal.empty()) {

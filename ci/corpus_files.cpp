@@ -6,14 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "ci/case_files.h"
+#include "ci/files.h"
 #include "invariants/harness/safetensors.h"
 #include "reference/rng.h"
 
@@ -145,18 +143,6 @@ std::string corpus_folder(const std::string& given, std::string* why) {
   const std::string folder = given.empty() ? find_corpus() : given;
   if (folder.empty()) *why = "there is no folder corpus here, name one with --corpus";
   return folder;
-}
-
-std::optional<std::string> read_bytes(const std::string& path, std::string* why) {
-  std::ifstream in(path, std::ios::binary);
-  const int open_error = errno;
-  std::error_code error;
-  if (!in || fs::is_directory(path, error)) {
-    *why = fmt::format("{}: cannot be read: {}", printable_path(path),
-                       std::strerror(in ? EISDIR : open_error));
-    return std::nullopt;
-  }
-  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
 }
 
 std::string hash8_of_bytes(std::string_view bytes) {

@@ -46,8 +46,6 @@ std::vector<CorpusEntry> corpus_entries(const std::string& corpus, const std::st
 
 // The folder that a command works on: the one that it is given, else the tree's. Empty, and why.
 std::string corpus_folder(const std::string& given, std::string* why);
-
-std::optional<std::string> read_bytes(const std::string& path, std::string* why);
 // Eight hexadecimal digits, as hash8 gives them for the text of a case.
 std::string hash8_of_bytes(std::string_view bytes);
 

@@ -11,21 +11,21 @@
 
 namespace gdn {
 
-// One line of printable characters, with \x1b for what is none.
-std::string for_terminal(std::string_view text);
+// Valid UTF-8 that shows what it is: bytes that are none as \xff, characters that control a
+// terminal, the direction of text or nothing that can be seen as \x1b and \u202e. One line.
+std::string visible(std::string_view text);
+// The same of many lines.
+std::string visible_lines(std::string_view text);
 // That as text of a Markdown document, in a cell of a table or outside of one.
 std::string for_markdown(std::string_view text);
 // That as code within a line of a Markdown document.
 std::string code_for_markdown(std::string_view text);
 
-// A text of many lines that others may have had a part in: with no control character but line ends.
-std::string lines_for_terminal(std::string_view text);
-
 // To standard output.
 template <class... A>
 void to_terminal(fmt::format_string<A...> format, A&&... values) {
   const std::string text = fmt::format(format, std::forward<A>(values)...);
-  fmt::print("{}", lines_for_terminal(text));
+  fmt::print("{}", visible_lines(text));
 }
 
 }  // namespace gdn

@@ -10,7 +10,7 @@
 namespace gdn {
 
 ExitStatus refuse(const std::string& why, ExitStatus status) {
-  fmt::print(stderr, "deltaproof: {}\n", lines_for_terminal(why));
+  fmt::print(stderr, "deltaproof: {}\n", visible_lines(why));
   return status;
 }
 

@@ -1,4 +1,4 @@
-// Writing results whole or not at all.
+// Reading and writing files whole.
 #include "ci/files.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "ci/escaped.h"
 
 namespace gdn {
 namespace {
@@ -68,9 +70,10 @@ struct Part {
 };
 
 Part find_part(const std::string& path, const std::string& name) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return {"", "", fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string why;
+  const std::optional<std::string> bytes = read_bytes(path, &why);
+  if (!bytes) return {"", "", why};
+  const std::string& text = *bytes;
   const std::string begin = fmt::format("<!-- {}: begin -->\n", name);
   const std::string end = fmt::format("<!-- {}: end -->", name);
   const size_t from = text.find(begin);
@@ -84,6 +87,18 @@ Part find_part(const std::string& path, const std::string& name) {
 }
 
 }  // namespace
+
+std::optional<std::string> read_bytes(const std::string& path, std::string* why) {
+  std::ifstream in(path, std::ios::binary);
+  const int open_error = errno;
+  std::error_code error;
+  if (!in || fs::is_directory(path, error)) {
+    *why = fmt::format("{}: cannot be read: {}", visible(path),
+                       std::strerror(in ? EISDIR : open_error));
+    return std::nullopt;
+  }
+  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
 
 std::string why_not_writable(const std::string& path) {
   std::error_code error;

@@ -1,10 +1,15 @@
-// Writing results: whole or not at all, so that an interrupted run never leaves half a file.
+// Files read whole, and results written whole or not at all, so that an interrupted run never
+// leaves half a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gdn {
+
+// All bytes of a file; nothing, and *why, where it cannot be read or is a folder.
+std::optional<std::string> read_bytes(const std::string& path, std::string* why);
 
 // Why a file could not be written there, or an empty string. Leaves nothing behind.
 std::string why_not_writable(const std::string& path);

@@ -269,7 +269,7 @@ ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
     } else if (skip_absent) {
       found.absent.push_back(fmt::format("{}: {}", name, why));
     } else {
-      return refuse(fmt::format("engine {} is not available here: {}", for_terminal(name), why),
+      return refuse(fmt::format("engine {} is not available here: {}", visible(name), why),
                     exit_infrastructure);
     }
   }

@@ -114,7 +114,7 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
   work.stop = [&](size_t) { return status != exit_ok; };
   share_out(command.jobs > 0 ? command.jobs : processes_here(), work);
   if (status != exit_ok)
-    return refuse(fmt::format("{}: {}", for_terminal(engine.name), for_terminal(why)), status);
+    return refuse(fmt::format("{}: {}", visible(engine.name), visible(why)), status);
   for (size_t p = 0; p < places.size(); ++p) {
     std::vector<const std::vector<TensorTrials>*> cases;
     for (size_t t = 0; t < tasks.size(); ++t) {

@@ -86,7 +86,7 @@ std::string as_text(const LimitReport& report) {
   return fmt::format(
       "engine {}, seed {}: {}\n\nLocal check; under each rule the limit relative to the norm of "
       "the element's row\n\n{}\nGlobal check\n\n{}\n{}\nreplay: {}\n",
-      for_terminal(report.engine), report.seed, odds(report), as_text(table_of(report, false)),
+      visible(report.engine), report.seed, odds(report), as_text(table_of(report, false)),
       as_text(table_of(report, true)), as_text(table_of_rules(report)), report.command);
 }
 

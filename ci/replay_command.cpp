@@ -28,7 +28,7 @@ std::string verdict_line(const Judging& judging, const Answer& one) {
                         one.verdict.worst_ratio);
   }
   if (!one.verdict.detail.empty()) line += ": " + one.verdict.detail;
-  return for_terminal(line);
+  return visible(line);
 }
 
 void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
@@ -40,7 +40,7 @@ void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& 
       if ((judging.invariants[one.invariant]->name == own) == first) in_order.push_back(one);
     }
   }
-  to_terminal("{}\n", for_terminal(file.path));
+  to_terminal("{}\n", visible(file.path));
   bool told = false;
   for (const Answer& one : in_order) {
     to_terminal("{}\n", verdict_line(judging, one));

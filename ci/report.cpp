@@ -122,13 +122,13 @@ ExitStatus status_of(const std::vector<VerifyReport>& reports) {
 
 std::string as_text(const VerifyReport& report, const std::string& command) {
   std::string text =
-      fmt::format("{}\n{}, {}\n", for_terminal(report.path), report.format, report.source);
-  const std::string contracts = for_terminal(contracts_line(report));
+      fmt::format("{}\n{}, {}\n", visible(report.path), report.format, report.source);
+  const std::string contracts = visible(contracts_line(report));
   if (!contracts.empty()) text += contracts + "\n";
   text += "\n" + as_text(table_of(report));
   const std::vector<std::string> lines = remarks(report, command);
   if (!lines.empty()) text += "\n";
-  for (const std::string& line : lines) text += for_terminal(line) + "\n";
+  for (const std::string& line : lines) text += visible(line) + "\n";
   return text;
 }
 
@@ -137,10 +137,10 @@ std::string as_markdown(const std::vector<VerifyReport>& reports, const RunFacts
                       : status_of(reports) == exit_ok ? "nothing fails"
                                                       : "not all that was judged holds";
   std::string text = fmt::format("# deltaproof: {}\n\n", title);
-  text += fmt::format("{}, in {} file{}, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
-                      counted(reports), reports.size(), reports.size() == 1 ? "" : "s",
-                      for_markdown(facts.engine), facts.seconds, facts.version,
-                      for_terminal(facts.command));
+  text +=
+      fmt::format("{}, in {} file{}, with engine {}, in {:.1f} s by {}.\n\n    {}\n",
+                  counted(reports), reports.size(), reports.size() == 1 ? "" : "s",
+                  for_markdown(facts.engine), facts.seconds, facts.version, visible(facts.command));
   if (!facts.complete) text += fmt::format("\nNot complete: {}.\n", for_markdown(facts.ended));
   text += "\n## Worst error/bound by operator\n\n" + worst_by_operator(reports);
   for (const VerifyReport& report : reports) {

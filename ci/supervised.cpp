@@ -30,7 +30,7 @@ using Whose = Doing::Whose;
 void say(const std::string& line) {
   // What a progress line on a terminal left behind is written over.
   fmt::print(stderr, "{}deltaproof: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "",
-             lines_for_terminal(line));
+             visible_lines(line));
 }
 
 ExitStatus threw(const Doing& doing, const char* what) {
@@ -96,7 +96,7 @@ ExitStatus no_child(const char* call) {
 }  // namespace
 
 void Doing::enter(Whose whose, std::string_view doing) {
-  const std::string what = for_terminal(doing);
+  const std::string what = visible(doing);
   const size_t length = std::min(what.size(), sizeof what_ - 1);
   std::memcpy(what_, what.data(), length);
   what_[length] = '\0';

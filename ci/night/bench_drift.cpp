@@ -51,10 +51,9 @@ std::string words_of(const DriftChange& change, const std::string& what) {
   const double slower = std::max(change.before, change.after);
   const double faster = std::min(change.before, change.after);
   return fmt::format("{}{} on {}: {}; median {:.4g} -> {:.4g} {} ({:.3g}x); since {}, not in {}",
-                     change.alarm ? "ALARM: " : "", for_terminal(change.name),
-                     for_terminal(change.machine), what, change.before, change.after,
-                     for_terminal(change.unit), slower / faster, short_commit(change.since_commit),
-                     short_commit(change.good_commit));
+                     change.alarm ? "ALARM: " : "", visible(change.name), visible(change.machine),
+                     what, change.before, change.after, visible(change.unit), slower / faster,
+                     short_commit(change.since_commit), short_commit(change.good_commit));
 }
 
 void add_steps(const BenchTrend& trend, const Series& series, double chance, bool worse,

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -14,24 +14,16 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "ci/escaped.h"
 #include "ci/exit_status.h"
+#include "ci/files.h"
 
 namespace gdn {
 namespace {
 
 using nlohmann::json;
 
-// A run of check saves so many of each invariant on each engine, the first ones.
-constexpr const char* failure_word = ", failure ";
-
-std::optional<std::string> bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
+// In the origin of a finding of triage: the number of the failure in the report of check.
+constexpr std::string_view failure_word = ", failure ";
 
 double figure_of(const json& value) { return value.is_number() ? value.get<double>() : INFINITY; }
 
@@ -48,8 +40,9 @@ std::vector<std::vector<std::string>> rows_of(const std::string& text) {
 
 void read_stages(const std::string& text, Night& night) {
   for (const std::vector<std::string>& cells : rows_of(text)) {
-    if (cells.size() < 5)
+    if (cells.size() < 5) {
       throw std::runtime_error("expected name, state, status, seconds, budget, why");
+    }
     NightStage stage;
     stage.name = cells[0];
     stage.state = cells[1];
@@ -117,12 +110,6 @@ NightInvariant invariant_of(const json& row) {
   return one;
 }
 
-NightGap gap_of(const std::string& kind, const std::string& words) {
-  const size_t colon = words.find(": ");
-  if (colon == std::string::npos) return {kind + words, ""};
-  return {kind + words.substr(0, colon), words.substr(colon + 2)};
-}
-
 void read_check(const std::string& text, Night& night) {
   const json report = json::parse(text);
   std::map<std::pair<std::string, std::string>, size_t> failures;
@@ -159,7 +146,7 @@ void read_triage(const std::string& text, size_t first, Night& night) {
     const std::string origin = diagnosed.at("origin");
     const size_t at = origin.rfind(failure_word);
     if (at == std::string::npos) continue;
-    const size_t number = std::stoul(origin.substr(at + std::string(failure_word).size()));
+    const size_t number = std::stoul(origin.substr(at + failure_word.size()));
     if (number == 0 || first + number > night.findings.size()) {
       throw std::runtime_error(fmt::format("{} is not in check.json", origin));
     }
@@ -253,7 +240,7 @@ void read_fuzz(const std::filesystem::path& folder, Night& night) {
   for (const std::filesystem::path& target : targets) {
     NightFuzz fuzz;
     fuzz.target = target.filename();
-    std::istringstream pieces(bytes_of(target / "pieces").value_or(""));
+    std::ifstream pieces(target / "pieces");
     uint64_t executions = 0;
     double seconds = 0;
     while (pieces >> executions >> seconds) {
@@ -278,13 +265,6 @@ void read_fuzz(const std::filesystem::path& folder, Night& night) {
   }
 }
 
-void read_coverage(const std::string& text, Night& night) {
-  for (const std::vector<std::string>& cells : rows_of(text)) {
-    if (cells.size() != 3) throw std::runtime_error("expected what, covered, total");
-    night.coverage.push_back({cells[0], std::stoull(cells[1]), std::stoull(cells[2])});
-  }
-}
-
 std::vector<std::string> reports_of_oracles(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -300,10 +280,10 @@ std::vector<std::string> reports_of_oracles(const std::string& folder) {
 // not be read is a stage that failed, and so no pass.
 void keep_what_can_be_read(const std::string& path, Night& night,
                            const std::function<void(const std::string&)>& take) {
-  const std::optional<std::string> bytes = bytes_of(path);
+  std::string wrong;
+  const std::optional<std::string> bytes = read_bytes(path, &wrong);
   if (!bytes) return;
   const Night before = night;
-  std::string wrong;
   try {
     take(*bytes);
     Night read_back;
@@ -318,6 +298,17 @@ void keep_what_can_be_read(const std::string& path, Night& night,
 }
 
 }  // namespace
+
+NightGap gap_of(const std::string& kind, const std::string& words) {
+  const size_t colon = words.find(": ");
+  if (colon == std::string::npos) return {kind + words, ""};
+  return {kind + words.substr(0, colon), words.substr(colon + 2)};
+}
+
+void drop_repeated(std::vector<NightGap>& gaps) {
+  std::set<std::string> known;
+  std::erase_if(gaps, [&](const NightGap& gap) { return !known.insert(gap.what).second; });
+}
 
 void collect_stages(const std::string& folder, Night& night) {
   const auto read = [&](const std::string& name, const auto& take) {
@@ -338,10 +329,8 @@ void collect_stages(const std::string& folder, Night& night) {
   read(folder + "/bench.json",
        [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
   read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
-  read(folder + "/coverage.tsv", [&](const std::string& text) { read_coverage(text, night); });
   read_fuzz(folder + "/fuzz", night);
-  std::set<std::string> known;
-  std::erase_if(night.gaps, [&](const NightGap& gap) { return !known.insert(gap.what).second; });
+  drop_repeated(night.gaps);
 }
 
 }  // namespace gdn

@@ -19,6 +19,11 @@ struct CollectCommand {
 };
 ExitStatus run_collect(const CollectCommand& command);
 
+// Of "cuda: no GPU can be used" and "engine " the gap of "engine cuda".
+NightGap gap_of(const std::string& kind, const std::string& words);
+// What several stages or shards met stands once.
+void drop_repeated(std::vector<NightGap>& gaps);
+
 // Adds what a stage left in `folder`; files that are not there say nothing. One that cannot be
 // read as what it should be is left out whole, and is a failed stage `collect FILE` that says why.
 //
@@ -32,7 +37,6 @@ ExitStatus run_collect(const CollectCommand& command);
 //   bench.json        a Google Benchmark              benches
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
-//   coverage.tsv      ci/nightly                      coverage
 // A gap that several stages met stands once.
 void collect_stages(const std::string& folder, Night& night);
 

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/night/collect.h"
+#include "ci/shard.h"
 
 namespace gdn {
 namespace {
@@ -82,10 +82,9 @@ ExitStatus merge(const CollectCommand& command) {
   std::vector<Night> shards;
   std::string why;
   for (const std::string& path : command.folders) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream bytes;
-    if (!file || !(bytes << file.rdbuf())) return refuse(path + ": cannot be read", exit_bad_input);
-    std::optional<Night> shard = parse_night(bytes.str(), &why);
+    const std::optional<std::string> text = read_bytes(path, &why);
+    if (!text) return refuse(why, exit_bad_input);
+    std::optional<Night> shard = parse_night(*text, &why);
     if (!shard) return refuse(fmt::format("{}: {}", path, why), exit_bad_input);
     shards.push_back(*std::move(shard));
   }
@@ -107,16 +106,10 @@ ExitStatus run_collect(const CollectCommand& command) {
   night.seed = command.seed;
   night.machine = machine_of(command);
   if (!command.shard.empty()) {
-    char rest = 0;
-    const int read = std::sscanf(command.shard.c_str(), "%d/%d%c", &night.shard_index,
-                                 &night.shard_count, &rest);
-    const bool is_one =
-        read == 2 && night.shard_index >= 0 && night.shard_index < night.shard_count;
-    if (!is_one) {
-      return refuse(fmt::format("--shard: expected i/n, as 0/4 to 3/4, got '{}'", command.shard),
-                    exit_bad_input);
-    }
-    ++night.shard_index;
+    const std::optional<Shard> shard = parse_shard(command.shard);
+    if (!shard) return refuse(why_no_shard(command.shard), exit_bad_input);
+    night.shard_index = static_cast<int>(shard->index) + 1;
+    night.shard_count = static_cast<int>(shard->count);
   }
   collect_stages(command.folders.front(), night);
   night.status = status_of(night);

@@ -83,8 +83,8 @@ DriftChange change_of(const Trend& trend) {
 }
 
 std::string where(const DriftChange& change) {
-  return fmt::format("{}{} {} on {}", change.alarm ? "ALARM: " : "", for_terminal(change.op),
-                     for_terminal(change.tensor), for_terminal(change.engine));
+  return fmt::format("{}{} {} on {}", change.alarm ? "ALARM: " : "", visible(change.op),
+                     visible(change.tensor), visible(change.engine));
 }
 
 std::string since(const DriftChange& change) {
@@ -101,7 +101,7 @@ std::string machine_words(const NightMachine& before, const NightMachine& now) {
   std::string words;
   const auto compare = [&](const char* what, const std::string& old, const std::string& other) {
     if (old == other) return;
-    words += fmt::format("; {} '{}' -> '{}'", what, for_terminal(old), for_terminal(other));
+    words += fmt::format("; {} '{}' -> '{}'", what, visible(old), visible(other));
   };
   compare("cpu", before.cpu, now.cpu);
   compare("compiler", before.compiler, now.compiler);
@@ -200,7 +200,7 @@ bool is_rise(double base, double p99) {
 std::string short_commit(const std::string& commit) {
   constexpr size_t digits = 12;
   const bool is_dirty = commit.ends_with("-dirty");
-  return for_terminal(commit.substr(0, digits)) + (is_dirty ? "-dirty" : "");
+  return visible(commit.substr(0, digits)) + (is_dirty ? "-dirty" : "");
 }
 
 std::vector<DatedChange> tensor_drift(const HistoryView& view) {

@@ -64,8 +64,8 @@ std::string bench_text(const HistoryView& view) {
   for (const BenchTrend& bench : view.benches) {
     const bool is_known = bench.detectable_step > 0;
     table.rows.push_back(
-        {for_terminal(bench.name), for_terminal(bench.machine),
-         fmt::format("{:.4g} {}", bench.points.back().median, for_terminal(bench.unit)),
+        {visible(bench.name), visible(bench.machine),
+         fmt::format("{:.4g} {}", bench.points.back().median, visible(bench.unit)),
          fmt::format("{}", bench.points.size()),
          is_known ? fmt::format("{:.3f}x", bench.detectable_step) : "too few nights",
          is_known ? fmt::format("{}", bench.detected_in) : "-"});

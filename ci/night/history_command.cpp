@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "ci/escaped.h"
+#include "ci/files.h"
 #include "ci/night/drift.h"
 #include "ci/night/open_history.h"
 #include "ci/table.h"
@@ -23,20 +21,6 @@ namespace {
 using nlohmann::ordered_json;
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> content_of(const std::string& path, std::string* why) {
-  std::error_code unreadable;
-  if (fs::is_directory(path, unreadable)) {
-    *why = path + ": cannot be read: it is a folder";
-    return std::nullopt;
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    *why = fmt::format("{}: cannot be read: {}", path, std::strerror(errno));
-    return std::nullopt;
-  }
-  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-}
 
 // What export --all printed is several nights: a header begins the next one. The first line of each
 // is counted from 0.
@@ -73,7 +57,7 @@ std::optional<std::vector<Night>> read_nights(const std::vector<std::string>& fi
                                               std::string* why) {
   std::vector<Night> nights;
   for (const std::string& path : files) {
-    const std::optional<std::string> text = content_of(path, why);
+    const std::optional<std::string> text = read_bytes(path, why);
     if (!text) return std::nullopt;
     for (const auto& [first_line, part] : nights_in(*text)) {
       std::string wrong;
@@ -132,7 +116,7 @@ std::string list_text(const std::vector<NightRow>& rows) {
     table.rows.push_back({night.began, short_commit(night.commit),
                           night.complete ? fmt::format("{}", night.status) : std::string("cut off"),
                           fmt::format("{}", row.findings), fmt::format("{}", row.alarms), night.id,
-                          for_terminal(night.subject)});
+                          visible(night.subject)});
   }
   return as_text(table);
 }

@@ -6,14 +6,11 @@
 #include <map>
 #include <set>
 
+#include "ci/check_report.h"
 #include "ci/night/collect.h"
 
 namespace gdn {
 namespace {
-
-// Of each invariant on each engine a run saves the first failures, and no two that lead to one
-// smallest case: the same here, of all shards.
-constexpr size_t saved_max = 3;
 
 uint64_t number_of(const std::string& text) {
   uint64_t number = 0;
@@ -21,6 +18,8 @@ uint64_t number_of(const std::string& text) {
   return number;
 }
 
+// Of each invariant on each engine a run of check saves the failures of the first cases, and no two
+// that lead to one smallest case: the same here, of all shards.
 void merge_findings(Night& night) {
   std::map<std::pair<std::string, std::string>, size_t> failures;
   for (const NightInvariant& row : night.invariants) {
@@ -45,7 +44,7 @@ void merge_findings(Night& night) {
     std::map<std::string, size_t> places;  // in kept, by the smallest case
     size_t saved = 0;
     for (const auto& [index, i] : cases) {
-      if (saved++ == saved_max) break;
+      if (saved++ == failures_saved_max) break;
       const auto [at, is_new] = places.try_emplace(night.findings[i].case_text, kept.size());
       if (is_new) {
         kept.push_back(night.findings[i]);
@@ -108,24 +107,13 @@ void merge_stages(Night& night) {
 void merge_gaps(Night& night) {
   std::set<std::string> judged;
   for (const NightInvariant& row : night.invariants) judged.insert("invariant " + row.invariant);
-  std::set<std::string> known;
-  std::erase_if(night.gaps, [&](const NightGap& gap) {
-    return judged.contains(gap.what) || !known.insert(gap.what).second;
-  });
+  std::erase_if(night.gaps, [&](const NightGap& gap) { return judged.contains(gap.what); });
+  drop_repeated(night.gaps);
 }
 
 template <class Record>
 void append(std::vector<Record>& all, const std::vector<Record>& more) {
   all.insert(all.end(), more.begin(), more.end());
-}
-
-// 1 before 4 before 5 before 0; 2 and 3 before all.
-int combined_status(int a, int b) {
-  constexpr int order[] = {2, 3, 1, 4, 5, 0};
-  const auto place = [&](int status) {
-    return std::find(std::begin(order), std::end(order), status);
-  };
-  return place(a) < place(b) ? a : b;
 }
 
 }  // namespace
@@ -159,7 +147,8 @@ std::optional<Night> merged(std::vector<Night> shards, std::string* why) {
     append(night.fuzz, shard.fuzz);
     append(night.coverage, shard.coverage);
     night.complete = night.complete && shard.complete;
-    night.status = combined_status(night.status, shard.status);
+    night.status =
+        combined(static_cast<ExitStatus>(night.status), static_cast<ExitStatus>(shard.status));
     night.began = std::min(night.began, shard.began);
   }
   night.complete = night.complete && std::ssize(shards) == night.shard_count;

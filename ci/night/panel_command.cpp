@@ -7,6 +7,7 @@
 #include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/judging.h"
+#include "ci/night/collect.h"
 #include "ci/night/panel.h"
 #include "ci/processes.h"
 #include "ci/supervised.h"
@@ -24,7 +25,7 @@ struct Outcomes {
 
 std::string packed(const Outcomes& outcomes) {
   std::string text = fmt::format("{}\n{}\n", static_cast<int>(outcomes.served.outcome),
-                                 for_terminal(outcomes.served.detail));
+                                 visible(outcomes.served.detail));
   for (const PanelSample& s : outcomes.samples) {
     text += fmt::format("{} {} {} {:a} {} {}\n", s.op, s.tensor, s.is_decided ? 1 : 0, s.ratio,
                         s.undecided, s.hash);
@@ -161,9 +162,7 @@ ExitStatus panel_of(const PanelCommand& command, Doing& now) {
   now.enter(Doing::Whose::ours, "judging the panel");
   Night night;
   for (const std::string& absent : panel.here.absent) {
-    const size_t colon = absent.find(": ");
-    night.gaps.push_back({"engine " + absent.substr(0, colon),
-                          colon == std::string::npos ? "" : absent.substr(colon + 2)});
+    night.gaps.push_back(gap_of("engine ", absent));
   }
   const std::vector<Outcomes> outcomes = panel.judge();
   for (size_t e = 0; e < panel.here.engines.size(); ++e) {

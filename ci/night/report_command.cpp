@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "ci/escaped.h"
 #include "ci/files.h"
@@ -33,15 +31,10 @@ std::vector<std::string> paths_of(const ReportCommand& command) {
 }
 
 std::optional<Night> read_night(const std::string& path, std::string* why) {
-  std::error_code error;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path, error)) {
-    *why = path + ": cannot be read";
-    return std::nullopt;
-  }
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::optional<std::string> text = read_bytes(path, why);
+  if (!text) return std::nullopt;
   std::string wrong;
-  std::optional<Night> night = parse_night(text, &wrong);
+  std::optional<Night> night = parse_night(*text, &wrong);
   if (!night) *why = fmt::format("{}: {}", path, wrong);
   return night;
 }

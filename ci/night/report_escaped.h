@@ -7,13 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace gdn {
+#include "ci/escaped.h"
 
-// Valid UTF-8 that shows what it is: bytes that are none as \xff, characters that control a
-// terminal, the direction of text or nothing that can be seen as \x1b and \u202e. One line.
-std::string visible(std::string_view text);
-// The same of many lines.
-std::string visible_lines(std::string_view text);
+namespace gdn {
 
 // As text of an HTML document, or an attribute's value in double quotes.
 std::string for_html(std::string_view text);

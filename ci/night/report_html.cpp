@@ -5,23 +5,16 @@
 #include "ci/night/page_files.h"
 #include "ci/night/report_escaped.h"
 #include "ci/night/report_html_parts.h"
-#include "ci/night/sha256.h"
 
 namespace gdn {
 namespace {
 
 // A browser runs the two scripts of the page and nothing else, and asks no one for anything, also
 // where an escape was forgotten.
-std::string source_of(std::string_view content) {
-  const std::array<uint8_t, 32> hash = sha256(content);
-  const std::string bytes(hash.begin(), hash.end());
-  return fmt::format("'sha256-{}'", base64(bytes));
-}
-
-std::string policy_of(std::string_view css, std::string_view charts, std::string_view js) {
+std::string policy() {
   return fmt::format(
       "default-src 'none'; style-src {}; script-src {} {}; base-uri 'none'; form-action 'none'",
-      source_of(css), source_of(charts), source_of(js));
+      page_css_source(), chart_library_source(), page_js_source());
 }
 
 std::string head_of(const std::string& title) {
@@ -32,7 +25,7 @@ std::string head_of(const std::string& title) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{}</style>\n"
       "</head>\n",
-      policy_of(page_css(), chart_library(), page_js()), for_html(title), page_css());
+      policy(), for_html(title), page_css());
 }
 
 std::string_view kind_of(NightOutcome outcome) {

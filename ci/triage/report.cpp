@@ -80,8 +80,8 @@ std::vector<Row> rows_of(const Finding& f) {
 }
 
 std::string asked_of(const Finding& f) {
-  std::string asked = fmt::format("{} on {}", for_terminal(f.origin), for_terminal(f.engine));
-  return f.invariant.empty() ? asked : asked + ", " + for_terminal(f.invariant);
+  std::string asked = fmt::format("{} on {}", visible(f.origin), visible(f.engine));
+  return f.invariant.empty() ? asked : asked + ", " + visible(f.invariant);
 }
 
 bool is_green(const Finding& f) { return f.op.empty(); }
@@ -90,13 +90,13 @@ std::string text_of(const Finding& f) {
   if (is_green(f)) {
     const std::string& said = f.verdict.detail;
     return fmt::format("{}\n  {}{}\n\n", asked_of(f), name_of(f.verdict.outcome),
-                       said.empty() ? "" : ": " + for_terminal(said));
+                       said.empty() ? "" : ": " + visible(said));
   }
-  std::string text = fmt::format("{}\n{}\n", asked_of(f), for_terminal(title_of(f)));
+  std::string text = fmt::format("{}\n{}\n", asked_of(f), visible(title_of(f)));
   for (const Row& row : rows_of(f)) {
     const char* name = row.name;
     for (const std::string& line : row.lines) {
-      text += fmt::format("  {:<9} {}\n", name, for_terminal(line));
+      text += fmt::format("  {:<9} {}\n", name, visible(line));
       name = "";
     }
   }
@@ -106,7 +106,7 @@ std::string text_of(const Finding& f) {
     text += "            " + words.substr(at, end - at) + "\n";
     at = end + 1;
   }
-  if (!f.replay.empty()) text += fmt::format("  {:<9} {}\n", "replay", for_terminal(f.replay));
+  if (!f.replay.empty()) text += fmt::format("  {:<9} {}\n", "replay", visible(f.replay));
   return text + "\n";
 }
 
@@ -123,7 +123,7 @@ std::string markdown_of(const Finding& f, const TriageReport& report) {
   text +=
       fmt::format("* **environment**: engine {} ({}), {}\n", for_markdown(f.engine),
                   says == report.engines.end() ? "" : for_markdown(says->second), report.version);
-  if (!f.replay.empty()) text += fmt::format("\nReplay:\n\n    {}\n", for_terminal(f.replay));
+  if (!f.replay.empty()) text += fmt::format("\nReplay:\n\n    {}\n", visible(f.replay));
   text += "\nThe smallest case:\n\n```\n" + print(f.smallest) + "```\n\n";
   return text;
 }
