@@ -33,6 +33,7 @@ case "$command" in
       >"$json"
     ;;
   panel) : >"$records" ;;
+  replay) ;;
   check)
     if [[ $CHECK == hang ]]; then
       trap 'exit 5' TERM
@@ -230,10 +231,33 @@ TEST_F(NightlyScript, TwoShardsMergedFindWhatOneRunFinds) {
 
 TEST_F(NightlyScript, WrongOptionsAreStatusTwo) {
   for (const char* wrong : {"--minutes 0", "--minutes x", "--shard 2/2", "--shard 1", "--cases -1",
-                            "--what", "--out"}) {
+                            "--what", "--out", "--binaries /nowhere", "--commit abc"}) {
     const Ran ran = run_line(path("tree/ci/nightly") + " " + wrong + " 2>&1");
     EXPECT_EQ(ran.status, 2) << wrong << ": " << ran.output;
   }
+}
+
+// Where nothing can be built: git, cmake and what they made are not asked for.
+TEST_F(NightlyScript, ProgramsBuiltElsewhereJudgeAndWhatNeedsABuildDidNotRun) {
+  fs::remove_all(path("tree/build"));
+  program("programs/deltaproof", stand_in);
+  program("bin/cmake", "#!/bin/sh\nexit 9\n");
+  program("bin/git", "#!/bin/sh\nexit 127\n");
+  const std::string commit(40, 'a');
+  const Ran ran = nightly("--minutes 1 --binaries " + path("programs") + " --commit " + commit);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  const std::optional<Night> night = records();
+  ASSERT_TRUE(night);
+  EXPECT_TRUE(night->complete);
+  EXPECT_EQ(night->commit, commit);
+  EXPECT_EQ(night->seed, commit);
+  for (const char* stage : {"set_up", "build", "tests", "fuzz", "device", "bench", "coverage"}) {
+    EXPECT_EQ(state_of(*night, stage), "not_run") << stage;
+  }
+  for (const char* stage : {"doctor", "oracles", "replay", "panel", "invariants", "matrix"}) {
+    EXPECT_EQ(state_of(*night, stage), "passed") << stage;
+  }
+  EXPECT_FALSE(fs::exists(path("tree/build")));
 }
 
 // --out "$UNSET" would be the root, and --out . has a folder fuzz.
