@@ -260,6 +260,36 @@ TEST_F(NightlyScript, ProgramsBuiltElsewhereJudgeAndWhatNeedsABuildDidNotRun) {
   EXPECT_FALSE(fs::exists(path("tree/build")));
 }
 
+// The programs that ci/gpu calls answer at once here, too.
+TEST_F(NightlyScript, OnAGpuTheEngineCudaIsJudgedAndTheDeviceChecked) {
+  fs::copy_file(SOURCE_DIR "/ci/gpu", path("tree/ci/gpu"));
+  program("bin/nvidia-smi", "#!/bin/sh\necho 'A GPU, 1.2'\n");
+  program("bin/compute-sanitizer", "#!/bin/sh\nexit 0\n");
+  program("programs/deltaproof", stand_in);
+  for (const char* name : {"gpu_bench", "planted_faults", "platform_gpu", "elementary_gpu",
+                           "elementary_exhaustive"}) {
+    program(std::string("programs/") + name, "#!/bin/sh\nexit 0\n");
+  }
+  program("programs/gpu_check", R"sh(#!/usr/bin/env bash
+[[ $1 == report ]] || exit 0
+while [[ $1 != --json ]]; do shift; done
+echo '{"parts": [{"tables": [], "statements": [{"text": "a", "holds": true, "detail": ""}]}]}' >"$2"
+)sh");
+  const Ran ran = nightly("--minutes 1 --binaries " + path("programs"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  const std::optional<Night> night = records();
+  ASSERT_TRUE(night);
+  EXPECT_EQ(night->machine.gpu, "A GPU");
+  EXPECT_EQ(state_of(*night, "device"), "passed");
+  for (const char* log : {"oracles", "replay", "invariants"}) {
+    EXPECT_THAT(content(std::string("out/logs/") + log + ".log"), HasSubstr("cuda")) << log;
+  }
+  // What the night has judged is not judged again.
+  EXPECT_THAT(content("out/logs/device.log"), Not(HasSubstr("catalogue: status")));
+  EXPECT_THAT(content("out/logs/device.log"), HasSubstr("memcheck-engine: status"));
+  EXPECT_FALSE(fs::exists(path("tree/docs")));
+}
+
 // --out "$UNSET" would be the root, and --out . has a folder fuzz.
 TEST_F(NightlyScript, AFolderOfSomethingElseIsLeftAlone) {
   write("mine/fuzz/work", "mine");
