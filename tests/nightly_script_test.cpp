@@ -229,6 +229,33 @@ TEST_F(NightlyScript, TwoShardsMergedFindWhatOneRunFinds) {
   EXPECT_EQ(merged->status, one->status);
 }
 
+// The folder of another machine says which night it is, and what machine that was.
+TEST_F(NightlyScript, AFolderIsCollectedAgainWhereverItIs) {
+  ASSERT_EQ(nightly("--quick --id there").status, 0);
+  const std::string before = content("out/night.jsonl");
+  fs::rename(path("out"), path("here"));
+  const Ran again = run("collect " + path("here") + " --subject 'its words'");
+  EXPECT_EQ(again.status, 0) << again.output;
+  std::string why;
+  const std::optional<Night> was = parse_night(before, &why);
+  const std::optional<Night> is = parse_night(content("here/night.jsonl"), &why);
+  ASSERT_TRUE(was && is) << why;
+  EXPECT_EQ(is->id, "there");
+  EXPECT_EQ(is->subject, "its words");
+  EXPECT_EQ(is->command, was->command);
+  EXPECT_EQ(print_records(*is), print_records(*was));
+  EXPECT_TRUE(is->complete);
+  // What cannot be read is left out, and who asks is told.
+  write("here/matrix.json", R"({"rows": 1.5})");
+  const Ran damaged = run("collect " + path("here"));
+  EXPECT_EQ(damaged.status, 2) << damaged.output;
+  EXPECT_THAT(damaged.output, HasSubstr("matrix.json"));
+  EXPECT_EQ(state_of(*parse_night(content("here/night.jsonl"), &why), "collect matrix.json"),
+            "failed");
+  fs::remove(path("here/night.jsonl"));
+  EXPECT_EQ(run("collect " + path("here")).status, 2);
+}
+
 TEST_F(NightlyScript, WrongOptionsAreStatusTwo) {
   for (const char* wrong : {"--minutes 0", "--minutes x", "--shard 2/2", "--shard 1", "--cases -1",
                             "--what", "--out", "--binaries /nowhere", "--commit abc"}) {
