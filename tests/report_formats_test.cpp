@@ -237,6 +237,16 @@ TEST(ReportMarkdown, ATableHasAsManyCellsAsItsHeader) {
   EXPECT_GE(tables, 4U);
 }
 
+// Not that something is wrong: no finding.
+TEST(ReportJson, OfANightThatJudgedNothingNothingIsKnown) {
+  Night night;
+  night.complete = true;
+  night.status = 1;
+  const json report = json::parse(as_json(report_of(night)));
+  EXPECT_EQ(report["outcome"], "not known");
+  EXPECT_THAT(report["sentence"].get<std::string>(), HasSubstr("nothing is known"));
+}
+
 TEST(ReportMarkdown, SaysWhatToDoFirstWithItsCommand) {
   const std::string summary = as_summary(report_of(example_night()));
   EXPECT_THAT(summary, HasSubstr("# deltaproof: fails"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -14,28 +15,49 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "ci/escaped.h"
 #include "ci/exit_status.h"
 #include "ci/files.h"
+#include "invariants/harness/json_fields.h"
 
 namespace gdn {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 // In the origin of a finding of triage: the number of the failure in the report of check.
 constexpr std::string_view failure_word = ", failure ";
 
+// The library would make 1 of 1.5, and a huge number of -1.
+size_t whole_of(const char* key, const json& value) {
+  if (value.is_number_unsigned()) return value.get<size_t>();
+  throw std::runtime_error(
+      fmt::format("'{}': expected a whole number from 0, got {}", key, shown(value)));
+}
+
+size_t count_of(const json& object, const char* key) { return whole_of(key, object.at(key)); }
+
 double figure_of(const json& value) { return value.is_number() ? value.get<double>() : INFINITY; }
 
-std::vector<std::vector<std::string>> rows_of(const std::string& text) {
+std::vector<std::vector<std::string>> rows_of(const std::string& text, char separator = '\t') {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::vector<std::string>& cells = rows.emplace_back();
     std::istringstream parts(line);
-    for (std::string cell; std::getline(parts, cell, '\t');) cells.push_back(cell);
+    for (std::string cell; std::getline(parts, cell, separator);) cells.push_back(cell);
   }
   return rows;
+}
+
+template <class T>
+T whole_number(const char* what, const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 0) return value;
+  throw std::runtime_error(
+      fmt::format("{}: expected a whole number from 0, got '{}'", what, visible(text)));
 }
 
 void read_stages(const std::string& text, Night& night) {
@@ -46,9 +68,9 @@ void read_stages(const std::string& text, Night& night) {
     NightStage stage;
     stage.name = cells[0];
     stage.state = cells[1];
-    stage.status = std::stoi(cells[2]);
-    stage.seconds = std::stod(cells[3]);
-    stage.budget_seconds = std::stod(cells[4]);
+    stage.status = whole_number<int>("status", cells[2]);
+    stage.seconds = whole_number<int>("seconds", cells[3]);
+    stage.budget_seconds = whole_number<int>("budget", cells[4]);
     if (cells.size() > 5) stage.why = cells[5];
     night.stages.push_back(std::move(stage));
   }
@@ -100,12 +122,12 @@ NightInvariant invariant_of(const json& row) {
   NightInvariant one;
   one.engine = row.at("engine");
   one.invariant = row.at("invariant");
-  one.holds = row.at("holds");
-  one.fails = row.at("fails");
-  one.undecided = row.at("undecided");
-  one.suspicious = row.at("suspicious");
-  one.engine_errors = row.at("engine_errors");
-  one.not_served = row.at("not_served");
+  one.holds = count_of(row, "holds");
+  one.fails = count_of(row, "fails");
+  one.undecided = count_of(row, "undecided");
+  one.suspicious = count_of(row, "suspicious");
+  one.engine_errors = count_of(row, "engine_errors");
+  one.not_served = count_of(row, "not_served");
   one.worst_ratio = figure_of(row.at("worst_ratio"));
   return one;
 }
@@ -133,7 +155,9 @@ void read_check(const std::string& text, Night& night) {
     finding.detail = failure.at("detail");
     finding.case_text = failure.at("text");
     finding.replay = failure.at("replay");
-    for (const json& index : failure.at("indices")) finding.indices.push_back(index.dump());
+    for (const json& index : failure.at("indices")) {
+      finding.indices.push_back(std::to_string(whole_of("indices", index)));
+    }
     finding.seen = std::max<size_t>(1, failures[{finding.invariant, finding.engine}]);
     night.findings.push_back(std::move(finding));
   }
@@ -221,65 +245,82 @@ void read_gpu(const std::string& text, Night& night) {
   }
 }
 
-size_t files_in(const std::filesystem::path& folder) {
+size_t files_in(const fs::path& folder) {
   std::error_code error;
   size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
     count += entry.is_regular_file(error) ? 1 : 0;
   }
   return count;
 }
 
-void read_fuzz(const std::filesystem::path& folder, Night& night) {
+// A line for each time that the target ran: executions, seconds.
+void read_target(const fs::path& target, const std::string& pieces, Night& night) {
+  NightFuzz fuzz;
+  fuzz.target = target.filename();
+  for (const std::vector<std::string>& cells : rows_of(pieces, ' ')) {
+    if (cells.size() != 2) throw std::runtime_error("expected executions and seconds");
+    fuzz.executions += whole_number<uint64_t>("executions", cells[0]);
+    fuzz.seconds += whole_number<int>("seconds", cells[1]);
+  }
+  fuzz.corpus_inputs = files_in(target / "merged");
   std::error_code error;
-  std::vector<std::filesystem::path> targets;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (std::filesystem::exists(entry.path() / "pieces")) targets.push_back(entry.path());
+  for (const auto& fault : fs::directory_iterator(target / "faults", error)) {
+    ++fuzz.findings;
+    NightFinding finding;
+    finding.invariant = fuzz.target;
+    finding.engine = "fuzz";
+    finding.detail = "an input that the target does not survive: " + fault.path().string();
+    finding.replay = fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
+    night.findings.push_back(std::move(finding));
   }
-  std::sort(targets.begin(), targets.end());
-  for (const std::filesystem::path& target : targets) {
-    NightFuzz fuzz;
-    fuzz.target = target.filename();
-    std::ifstream pieces(target / "pieces");
-    uint64_t executions = 0;
-    double seconds = 0;
-    while (pieces >> executions >> seconds) {
-      fuzz.executions += executions;
-      fuzz.seconds += seconds;
-    }
-    fuzz.corpus_inputs = files_in(target / "merged");
-    for (const auto& fault : std::filesystem::directory_iterator(target / "faults", error)) {
-      ++fuzz.findings;
-      NightFinding finding;
-      finding.invariant = fuzz.target;
-      finding.engine = "fuzz";
-      finding.detail = "an input that the target does not survive: " + fault.path().string();
-      finding.replay =
-          fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
-      night.findings.push_back(std::move(finding));
-    }
-    NightInvariant& asked = asked_of("fuzz", fuzz.target, night);
-    asked.holds += fuzz.executions > 0 && fuzz.findings == 0 ? 1 : 0;
-    asked.fails += fuzz.findings;
-    night.fuzz.push_back(std::move(fuzz));
+  NightInvariant& asked = asked_of("fuzz", fuzz.target, night);
+  asked.holds += fuzz.executions > 0 && fuzz.findings == 0 ? 1 : 0;
+  asked.fails += fuzz.findings;
+  night.fuzz.push_back(std::move(fuzz));
+}
+
+// An outcome of a condition a line: file, line, column, outcome, whether it is taken, source. A
+// record for each folder of the engines, as docs/coverage.md has them.
+void read_coverage(const std::string& text, Night& night) {
+  std::map<std::string, NightCoverage> folders;
+  for (const std::vector<std::string>& cells : rows_of(text)) {
+    if (cells.size() < 5) throw std::runtime_error("expected file, line, column, outcome, taken");
+    const std::string folder = fs::path(cells[0]).parent_path();
+    NightCoverage& row = folders[folder];
+    row.what = "outcomes of conditions in " + folder;
+    row.covered += whole_number<int>("taken", cells[4]) > 0 ? 1 : 0;
+    ++row.total;
   }
+  for (auto& [folder, row] : folders) night.coverage.push_back(std::move(row));
+}
+
+std::vector<std::string> folders_with(const std::string& name, const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (fs::exists(entry.path() / name, error)) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 std::vector<std::string> reports_of_oracles(const std::string& folder) {
-  std::vector<std::string> paths;
+  std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("oracles.") && name.ends_with(".json")) paths.push_back(entry.path());
+    if (name.starts_with("oracles.") && name.ends_with(".json")) names.push_back(name);
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // A stage that was killed may leave half a file: what the others left still counts. That it could
 // not be read is a stage that failed, and so no pass.
-void keep_what_can_be_read(const std::string& path, Night& night,
+void keep_what_can_be_read(const std::string& folder, const std::string& name, Night& night,
                            const std::function<void(const std::string&)>& take) {
+  const std::string path = folder + "/" + name;
   std::string wrong;
   const std::optional<std::string> bytes = read_bytes(path, &wrong);
   if (!bytes) return;
@@ -292,9 +333,8 @@ void keep_what_can_be_read(const std::string& path, Night& night,
     wrong = error.what();
   }
   night = before;
-  const std::string name = std::filesystem::path(path).filename();
-  night.stages.push_back(
-      {"collect " + name, "failed", exit_infrastructure, 0, 0, fmt::format("{}: {}", path, wrong)});
+  night.stages.push_back({fmt::format("{}{}", collect_stage, name), "failed", exit_infrastructure,
+                          0, 0, fmt::format("{}: {}", path, wrong)});
 }
 
 }  // namespace
@@ -312,10 +352,10 @@ void drop_repeated(std::vector<NightGap>& gaps) {
 
 void collect_stages(const std::string& folder, Night& night) {
   const auto read = [&](const std::string& name, const auto& take) {
-    keep_what_can_be_read(name, night, take);
+    keep_what_can_be_read(folder, name, night, take);
   };
-  read(folder + "/stages.tsv", [&](const std::string& text) { read_stages(text, night); });
-  read(folder + "/panel.jsonl", [&](const std::string& text) {
+  read("stages.tsv", [&](const std::string& text) { read_stages(text, night); });
+  read("panel.jsonl", [&](const std::string& text) {
     std::string wrong;
     if (!add_records(text, night, &wrong)) throw std::runtime_error(wrong);
   });
@@ -323,13 +363,17 @@ void collect_stages(const std::string& folder, Night& night) {
     read(report, [&](const std::string& text) { read_oracles(text, night); });
   }
   const size_t first = night.findings.size();
-  read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
-  read(folder + "/triage.json", [&](const std::string& text) { read_triage(text, first, night); });
-  read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
-  read(folder + "/bench.json",
+  read("check.json", [&](const std::string& text) { read_check(text, night); });
+  read("triage.json", [&](const std::string& text) { read_triage(text, first, night); });
+  read("matrix.json", [&](const std::string& text) { read_matrix(text, night); });
+  read("bench.json",
        [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
-  read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
-  read_fuzz(folder + "/fuzz", night);
+  read("gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
+  for (const std::string& target : folders_with("pieces", folder + "/fuzz")) {
+    read("fuzz/" + fs::path(target).filename().string() + "/pieces",
+         [&](const std::string& text) { read_target(target, text, night); });
+  }
+  read("coverage/outcomes.tsv", [&](const std::string& text) { read_coverage(text, night); });
   drop_repeated(night.gaps);
 }
 

@@ -19,6 +19,9 @@ struct CollectCommand {
 };
 ExitStatus run_collect(const CollectCommand& command);
 
+// What a stage of the records is called that is about a file which could not be read.
+inline constexpr std::string_view collect_stage = "collect ";
+
 // Of "cuda: no GPU can be used" and "engine " the gap of "engine cuda".
 NightGap gap_of(const std::string& kind, const std::string& words);
 // What several stages or shards met stands once.
@@ -37,6 +40,7 @@ void drop_repeated(std::vector<NightGap>& gaps);
 //   bench.json        a Google Benchmark              benches
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
+//   coverage/outcomes.tsv  ci/coverage                coverage
 // A gap that several stages met stands once.
 void collect_stages(const std::string& folder, Night& night);
 

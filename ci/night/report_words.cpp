@@ -57,7 +57,7 @@ bool anything_fails(const NightReport& report) {
   const auto bad = [](const NightStage& stage) { return stage.state == "failed"; };
   return !night.findings.empty() || !alarms_of(report).empty() ||
          std::any_of(night.stages.begin(), night.stages.end(), bad) ||
-         (night.complete && night.status != 0 && night.status != 5);
+         (night.complete && anything_judged(night) && night.status != 0 && night.status != 5);
 }
 
 NightOutcome outcome_of(const NightReport& report) {
@@ -135,7 +135,7 @@ std::string opening_of(NightOutcome outcome, const Night& night) {
     case NightOutcome::partly:
       return "What was judged holds, but not everything was";
     case NightOutcome::unknown:
-      return night.complete ? "Nothing was judged" : "The night was cut short";
+      return night.complete ? "Nothing was judged, so nothing is known" : "The night was cut short";
   }
   return "";
 }
