@@ -65,7 +65,11 @@ void Block::begin(const Launch& launch, unsigned index) {
     threads_[i].status = Status::fresh;
     set_ready(i);
     threads_[i].time = 1;
-    if (options_.checks) threads_[i].known.fill(0);
+    if (!options_.checks) continue;
+    threads_[i].known.fill(0);
+    threads_[i].waited = false;
+    threads_[i].copies.clear();
+    threads_[i].sets = 0;
   }
   shared_.begin_block(launch.shape.shared_bytes);
   running_block = this;

@@ -26,7 +26,8 @@ struct Launch {
   void (*body)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
-  uint32_t first_run = 1;  // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_queued_run = 1;  // of the earlier launches that this one may overlap
 };
 
 class Block {
@@ -48,11 +49,21 @@ class Block {
   void access(const void* address, unsigned bytes, Access access, Space space, Site site);
   void barrier(Site site) { wait(Status::at_barrier, site); }
   uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+  void copy_async(void* to, const void* from, unsigned bytes, Site site);
+  void close_copies();
+  void wait_for_copies(int sets, Site site);
+  void wait_for_launches_before() { threads_[static_cast<unsigned>(running.thread)].waited = true; }
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
 
  private:
   enum class Status : uint8_t { fresh, ready, at_barrier, in_warp_call, finished };
+  struct Copy {
+    void* to;
+    const void* from;
+    unsigned bytes;
+    int set;  // in how many sets that thread had closed its copies before
+  };
   // What a switch touches comes first, in one line of a cache.
   struct alignas(64) Thread {
     Block* block = nullptr;
@@ -66,6 +77,9 @@ class Block {
     // Clocks: see docs/simulator.md. known[l] is the latest time of lane l that comes before now.
     uint32_t time = 1;
     std::array<uint32_t, 32> known{};
+    bool waited = false;       // for the launches before
+    std::vector<Copy> copies;  // under way, in the order in which they were asked for
+    int sets = 0;              // closed
   };
   struct Stopped {};  // leaves a thread's body
 
