@@ -19,7 +19,8 @@ constexpr unsigned threads_max = 1024;
 
 }  // namespace
 
-[[gnu::flatten]] void block_barrier(Site site) { running_block->barrier(site); }
+Turn arrive_at_barrier(Site site) { return running_block->arrive_at_barrier(site); }
+void go_on_from_barrier() { running_block->go_on(); }
 
 Block::Block(const Options& options, Memory& memory)
     : options_(options), memory_(memory), shared_(options) {
@@ -107,16 +108,6 @@ Fiber* Block::thread_main(void* argument) {
   if (next == none) return nullptr;
   running.thread = static_cast<int>(next);
   return block.threads_[next].fiber.get();
-}
-
-size_t Block::next_in_order(unsigned after) const {
-  unsigned warp = after / 32;
-  const uint32_t behind = ready_[warp] & (~1U << after % 32);
-  if (behind != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(behind));
-  for (; warp < ready_.size(); ++warp) {
-    if (ready_[warp] != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready_[warp]));
-  }
-  return none;
 }
 
 // Control comes back where no thread behind the one that ran last can go on, or a fault was found.

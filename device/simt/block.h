@@ -46,8 +46,13 @@ class Block {
 
   // Called by its threads.
   void access(const void* address, unsigned bytes, Access access, Space space, Site site);
-  void barrier(Site site) { wait(Status::at_barrier, site); }
-  uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+  Turn arrive_at_barrier(Site site) { return wait(Status::at_barrier, site); }
+  Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+  // The value of the running thread, or out of its body where the block has come to an end.
+  uint64_t go_on() const {
+    if (stopping()) throw Stopped{};
+    return threads_[static_cast<unsigned>(running.thread)].value;
+  }
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
 
@@ -80,7 +85,15 @@ class Block {
   // Of the threads that can go on, in order: the next of its warp, which begins anew after its last
   // one as long as any of it can; else of the next warp that has one.
   static constexpr size_t none = SIZE_MAX;
-  size_t next_in_order(unsigned after) const;
+  size_t next_in_order(unsigned after) const {
+    unsigned warp = after / 32;
+    const uint32_t behind = ready_[warp] & (~1U << after % 32);
+    if (behind != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(behind));
+    for (; warp < ready_.size(); ++warp) {
+      if (ready_[warp] != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready_[warp]));
+    }
+    return none;
+  }
   void set_ready(unsigned thread) { ready_[thread / 32] |= 1U << thread % 32; }
   void set_not_ready(unsigned thread) { ready_[thread / 32] &= ~(1U << thread % 32); }
   void run_ready_shuffled(uint64_t order);
@@ -92,20 +105,16 @@ class Block {
   Fault diverged_barrier(unsigned waiting, unsigned absent) const;
   Fault diverged_warp_call(unsigned waiting) const;
 
-  void wait(Status status, Site site) {
-    Thread& thread = threads_[static_cast<unsigned>(running.thread)];
+  Turn wait(Status status, Site site) {
+    const auto index = static_cast<unsigned>(running.thread);
+    Thread& thread = threads_[index];
     thread.status = status;
     thread.site = site;
-    const auto index = static_cast<unsigned>(running.thread);
     set_not_ready(index);
     const size_t next = in_order_ ? next_in_order(index) : none;
-    if (next != none) {
-      running.thread = static_cast<int>(next);
-      thread.fiber->pause_for(*threads_[next].fiber);
-    } else {
-      thread.fiber->pause();
-    }
-    if (stopping()) throw Stopped{};
+    if (next == none) return {thread.fiber.get(), nullptr};
+    running.thread = static_cast<int>(next);
+    return {thread.fiber.get(), threads_[next].fiber.get()};
   }
   bool arrived_alike(const Thread& one, const Thread& two) const;
   void complete_warp_call(unsigned warp, uint32_t mask);

@@ -12,12 +12,14 @@ bool Block::arrived_alike(const Thread& one, const Thread& two) const {
          one.site == two.site;
 }
 
-[[gnu::flatten]] uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument,
-                                    Site site) {
-  return running_block->warp_call(call, mask, value, argument, site);
+[[gnu::flatten]] Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value,
+                                          int argument, Site site) {
+  return running_block->arrive_at_warp_call(call, mask, value, argument, site);
 }
+uint64_t go_on_from_warp_call() { return running_block->go_on(); }
 
-uint64_t Block::warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site) {
+Turn Block::arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument,
+                                Site site) {
   const auto index = static_cast<unsigned>(running.thread);
   const unsigned warp = index / 32;
   const unsigned first = warp * 32;
@@ -43,13 +45,10 @@ uint64_t Block::warp_call(WarpCall call, uint32_t mask, uint64_t value, int argu
   for (unsigned lane = 0; lane < lanes && complete; ++lane) {
     complete = (mask >> lane & 1) == 0 || arrived_alike(threads_[first + lane], mine);
   }
-  if (complete) {
-    waiting &= ~mask;
-    complete_warp_call(warp, mask);
-  } else {
-    wait(Status::in_warp_call, site);
-  }
-  return mine.value;
+  if (!complete) return wait(Status::in_warp_call, site);
+  waiting &= ~mask;
+  complete_warp_call(warp, mask);
+  return {};
 }
 
 void Block::complete_warp_call(unsigned warp, uint32_t mask) {
