@@ -183,9 +183,10 @@ void Block::open_barrier() {
     warps_[i].at_barrier = 0;
   }
   uint32_t latest = barrier_time_;
-  for (unsigned i = 0; i < count_ && options_.checks; ++i) latest = std::max(latest, threads_[i].time);
+  const unsigned clocks = options_.checks ? count_ : 0;
+  for (unsigned i = 0; i < clocks; ++i) latest = std::max(latest, threads_[i].time);
   barrier_time_ = latest + 1;
-  for (unsigned i = 0; i < count_ && options_.checks; ++i) threads_[i].time = barrier_time_;
+  for (unsigned i = 0; i < clocks; ++i) threads_[i].time = barrier_time_;
 }
 
 // Every thread that began leaves its body, so that its fiber can begin another.

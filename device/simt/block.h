@@ -126,6 +126,8 @@ class Block {
     running.thread = static_cast<int>(next);
     return {thread.fiber.get(), threads_[next].fiber.get()};
   }
+  [[noreturn, gnu::cold]] void fail_for_mask(uint32_t mask, uint32_t caller, uint32_t lanes,
+                                             Site site);
   bool arrived_alike(unsigned one, unsigned two) const;
   bool has_arrived(unsigned warp, unsigned index) const;
   void complete_warp_call(unsigned warp, uint32_t mask);

@@ -31,18 +31,22 @@ bool Block::has_arrived(unsigned warp, unsigned index) const {
   return true;
 }
 
+void Block::fail_for_mask(uint32_t mask, uint32_t caller, uint32_t lanes, Site site) {
+  if ((mask & caller) == 0) {
+    fail(FaultKind::divergent_warp, site, "the calling lane is not in its own mask");
+  }
+  fail(FaultKind::divergent_warp, site,
+       "the mask names lane " + std::to_string(31 - __builtin_clz(mask)) + ", but the warp has " +
+           std::to_string(__builtin_popcount(lanes)) + " threads");
+}
+
 Turn Block::arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument,
                                 Site site) {
   const auto index = static_cast<unsigned>(running.thread);
   Warp& warp = warps_[index / 32];
   const uint32_t bit = 1U << index % 32;
-  if ((mask & bit) == 0) {
-    fail(FaultKind::divergent_warp, site, "the calling lane is not in its own mask");
-  }
-  if ((mask & ~warp.lanes) != 0) {
-    fail(FaultKind::divergent_warp, site,
-         "the mask names lane " + std::to_string(31 - __builtin_clz(mask)) + ", but the warp has " +
-             std::to_string(__builtin_popcount(warp.lanes)) + " threads");
+  if ((mask & bit) == 0 || (mask & ~warp.lanes) != 0) [[unlikely]] {
+    fail_for_mask(mask, bit, warp.lanes, site);
   }
   Thread& mine = threads_[index];
   mine.site = site;
