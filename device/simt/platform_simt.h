@@ -134,39 +134,48 @@ GDN_SIMT_INLINE int block_index_y() { return simt::running.block_y; }
 GDN_SIMT_INLINE int block_count() { return simt::running.blocks; }
 GDN_SIMT_INLINE int block_count_y() { return simt::running.blocks_y; }
 
-inline void barrier(Site site = here()) { simt::block_barrier(site); }
-inline void syncwarp(uint32_t mask = full_mask, Site site = here()) {
-  simt::warp_call(simt::WarpCall::sync, mask, 0, 0, site);
+GDN_SIMT_INLINE uint64_t warp_call(simt::WarpCall call, uint32_t mask, uint64_t value, int argument,
+                                   Site site) {
+  simt::take(simt::arrive_at_warp_call(call, mask, value, argument, site));
+  return simt::go_on_from_warp_call();
+}
+
+GDN_SIMT_INLINE void barrier(Site site = here()) {
+  simt::take(simt::arrive_at_barrier(site));
+  simt::go_on_from_barrier();
+}
+GDN_SIMT_INLINE void syncwarp(uint32_t mask = full_mask, Site site = here()) {
+  warp_call(simt::WarpCall::sync, mask, 0, 0, site);
 }
 
 template <class T>
-T exchanged(simt::WarpCall call, uint32_t mask, T value, int argument, Site site) {
+GDN_SIMT_INLINE T exchanged(simt::WarpCall call, uint32_t mask, T value, int argument, Site site) {
   static_assert(std::is_arithmetic_v<T>, "shuffle a number: read an element into one first");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
-  bits = simt::warp_call(call, mask, bits, argument, site);
+  bits = warp_call(call, mask, bits, argument, site);
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
 template <class T>
-T shuffle(uint32_t mask, T value, int source, Site site = here()) {
+GDN_SIMT_INLINE T shuffle(uint32_t mask, T value, int source, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle, mask, value, source, site);
 }
 template <class T>
-T shuffle_xor(uint32_t mask, T value, int lane_bits, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_xor(uint32_t mask, T value, int lane_bits, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_xor, mask, value, lane_bits, site);
 }
 template <class T>
-T shuffle_down(uint32_t mask, T value, int distance, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_down(uint32_t mask, T value, int distance, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_down, mask, value, distance, site);
 }
 template <class T>
-T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_up, mask, value, distance, site);
 }
-inline uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
+GDN_SIMT_INLINE uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
   const uint64_t vote = predicate ? 1 : 0;
-  return static_cast<uint32_t>(simt::warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
+  return static_cast<uint32_t>(warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
 }
 
 template <int N, class T, simt::Space space>
@@ -269,8 +278,7 @@ inline Pack<int32_t, 4> matrix_product_s8(const Pack<uint32_t, 4>& left,
   simt::MatrixLane mine;
   std::memcpy(mine.left, &left, sizeof mine.left);
   std::memcpy(mine.right, &right, sizeof mine.right);
-  simt::warp_call(simt::WarpCall::matrix_product, full_mask, reinterpret_cast<uintptr_t>(&mine), 0,
-                  site);
+  warp_call(simt::WarpCall::matrix_product, full_mask, reinterpret_cast<uintptr_t>(&mine), 0, site);
   Pack<int32_t, 4> sums;
   std::memcpy(&sums, mine.sums, sizeof sums);
   return sums;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/simt/fiber.h"
 #include "device/simt/shadow.h"
 #include "device/simt/site.h"
 
@@ -35,7 +36,19 @@ enum class Space : uint8_t { global, shared };
 
 // Each stops the launch by an exception of the simulator's own where it finds a fault.
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site);
-void block_barrier(Site site);
+
+// What a thread does where it must wait: `self` pauses for `next`, or, if that is nullptr, for the
+// scheduler. Where `self` is nullptr it need not wait.
+struct Turn {
+  Fiber* self = nullptr;
+  Fiber* next = nullptr;
+};
+
+// A barrier or a warp operation is a call that arrives, the turn that it asks for, and a call that
+// goes on. The switch of stacks stands between them, in the kernel's own code: no call is left on
+// one stack while its return is made on another.
+Turn arrive_at_barrier(Site site);
+void go_on_from_barrier();
 
 enum class WarpCall : uint8_t {
   sync,
@@ -48,7 +61,17 @@ enum class WarpCall : uint8_t {
 };
 // value is what the lane brings, argument its source, distance or lane bits. Of a matrix product
 // value is the address of the lane's MatrixLane.
-uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+uint64_t go_on_from_warp_call();  // what the lane takes
+
+[[gnu::always_inline]] inline void take(const Turn& turn) {
+  if (turn.self == nullptr) return;
+  if (turn.next != nullptr) {
+    turn.self->pause_for(*turn.next);
+  } else {
+    turn.self->pause();
+  }
+}
 
 // Signed bytes of the operands [16][32] and [32][8], and what the lane takes of their product;
 // which is which: see matrix_product_s8 in platform_cuda.h.
