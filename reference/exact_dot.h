@@ -1,10 +1,12 @@
-// Dot products of float32 weights with exact inputs, fast: double products are exact, and their
-// sum is carried with compensated arithmetic and a proven remainder.
+// Dot products of float32 weights with exact inputs, fast: in double, where products of float32
+// numbers are exact, with compensated sums of short blocks and a proven remainder.
 // Source: Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005).
 #pragma once
 
 #include <cstdint>
 #include <span>
+
+#include "reference/vector_width.h"
 
 namespace gdn {
 
@@ -19,6 +21,8 @@ struct ExactDot {
 // One row. x has the length of w. Elements of x may be float32 numbers or arbitrary doubles.
 ExactDot exact_dot(std::span<const float> w, std::span<const float> x);
 ExactDot exact_dot(std::span<const float> w, std::span<const double> x);
+// By vectors of one width, which this processor must have: the same bits.
+ExactDot exact_dot_by(VectorWidth width, std::span<const float> w, std::span<const double> x);
 
 // The same by 50 digits, slowly: what exact_dot falls back to. Factors must be finite. Its radius
 // is above 2^-40 sum_abs only where sum_abs is below 2^-1030, at the end of double's range.

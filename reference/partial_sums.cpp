@@ -23,6 +23,7 @@
 #include <cmath>
 #include <vector>
 
+#include "reference/any_tree.h"
 #include "reference/parallel_for.h"
 
 #ifdef __FAST_MATH__
@@ -32,11 +33,8 @@
 namespace gdn {
 namespace {
 
-constexpr double double_roundoff = 0x1p-53;
 constexpr double double_subnormal = 0x1p-1074;
 constexpr int64_t rows_together = 8;
-// Above this many terms, a bound that grows with their square costs more than it is worth.
-constexpr size_t terms_in_trees_max = 512;
 
 using Stage = Reduction::Stage;
 
@@ -162,12 +160,6 @@ Lanes<rows> walk(const Reduction& reduction, Lanes<rows>* terms, size_t count) {
   return magnitudes;
 }
 
-// A sum of `count` non-negative doubles, made into an upper bound of the exact one: its relative
-// error is at most gamma of double, below 2 count 2^-53 for count < 2^51.
-double rounded_up(double sum, double count) {
-  return sum * (1 + 2 * (count + 2) * double_roundoff);
-}
-
 // The walk's own rounding. A partial sum in double misses the exact one by at most m + 1 roundings
 // of each term beneath it (one for the term itself), each term lies beneath m additions, and a
 // term that underflowed in double is off by half a subnormal more.
@@ -187,47 +179,6 @@ SumMagnitudes of_walk(double walked, double sum_abs, double depth, size_t terms,
 double of_any_order(double sum, double sum_error, double sum_abs, double depth, double terms) {
   const double subset_max = std::min(sum_abs, (sum_abs + std::fabs(sum) + sum_error) / 2);
   return rounded_up(std::min((terms - 1) * subset_max, depth * sum_abs), 4);
-}
-
-// A partial sum over j terms lies between the sums of the j smallest and of the j largest terms;
-// let V_j be the larger magnitude of the two. D_j, the most that the partial sums of a tree over
-// any j of the terms can add up to, is V_j for its root and what its two subtrees can have:
-//   D_1 = 0,   D_j <= V_j + max over d of (D_d + D_(j-d)),   by induction on j.
-// Terms of one sign, largest first, attain it. (With the weaker U_j, the largest sum of at most j
-// terms of one sign, it would be U_2 + ... + U_n.)
-// The same recursion bounds the roundings, with the power of two at or below V_j in place of V_j;
-// `off` is how far any a^_k + b^_k can lie from its p_k.
-struct OfAnyTree {
-  double partial_sums, roundings;
-};
-
-double power_of_two_below(double positive) {
-  return positive > 0 ? std::ldexp(1.0, std::ilogb(positive)) : 0;
-}
-
-OfAnyTree of_any_tree(std::span<const double> terms, double off) {
-  const size_t count = terms.size();
-  std::vector<double> sorted(terms.begin(), terms.end());
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<double> sums(count + 1, 0.0), roundings(count + 1, 0.0);  // D_j at index j
-  double smallest = 0, largest = 0;
-  for (size_t j = 1; j <= count; ++j) {
-    smallest += sorted[j - 1];
-    largest += sorted[count - j];
-    if (j == 1) continue;
-    double sums_beneath = 0, roundings_beneath = 0;
-    for (size_t d = 1; d <= j / 2; ++d) {
-      sums_beneath = std::max(sums_beneath, sums[d] + sums[j - d]);
-      roundings_beneath = std::max(roundings_beneath, roundings[d] + roundings[j - d]);
-    }
-    const double size = std::max(std::fabs(smallest), std::fabs(largest));
-    sums[j] = size + sums_beneath;
-    roundings[j] = power_of_two_below(size + off) + roundings_beneath;
-  }
-  // Each of the n - 1 values of V misses at most gamma of double (n) of sum_abs; what they add up
-  // to, another. The caller allows for the first.
-  const double n = static_cast<double>(count);
-  return {rounded_up(sums[count], n), rounded_up(roundings[count], n)};
 }
 
 // Terms of up to eight rows of w times x, element by element. Lanes without a row repeat the last.
@@ -336,8 +287,8 @@ void sum_magnitudes(const Reduction& reduction, const float* w, int64_t rows, in
                     std::span<const double> x, std::span<SumMagnitudes> out) {
   const double depth = depth_of(reduction, cols);
   const int64_t groups = (rows + rows_together - 1) / rows_together;
-  // A thread costs some 20 us; a group of rows costs about 10 ns a column.
-  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, cols));
+  // A thread costs some 20 us; a group of rows costs about 10 ns a column. One group has no other.
+  const int64_t grain = 16384 / std::max<int64_t>(1, cols) + 2;
   parallel_for(groups, grain, [&](int64_t begin, int64_t end) {
     std::vector<Lanes<rows_together>> terms(static_cast<size_t>(cols));
     for (int64_t group = begin; group < end; ++group) {

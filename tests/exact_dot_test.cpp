@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/blocked_sums.h"
 #include "reference/real.h"
 #include "reference/rng.h"
 
@@ -56,6 +57,7 @@ class Draw {
   double signed_unit() { return static_cast<double>(static_cast<int64_t>(rng_.next())) * 0x1p-63; }
   // Bell-shaped around 0.
   double bell() { return signed_unit() + signed_unit() + signed_unit(); }
+  uint64_t pattern() { return rng_.next(); }
   int range(int low, int high) { return static_cast<int>(rng_.range(low, high)); }
   // Any finite float32 pattern, subnormals included.
   float any_float() {
@@ -255,10 +257,11 @@ TEST(ExactDot, AnInfiniteWeightTimesANegligibleFactorIsInfinite) {
   EXPECT_EQ(exact_dot(w, std::span<const double>(x)).value, double_infinity);
 }
 
-// Eight lanes of TwoSum, one multiplication and addition at a time through volatile variables, so
-// that no compiler can use vectors.
-double eight_scalar_lanes(const std::vector<float>& w, const std::vector<float>& x) {
-  volatile double sum[8] = {}, correction[8] = {};
+// The blocks of four in sixteen lanes, one operation at a time through volatile variables, so that
+// no compiler can use vectors.
+double scalar_lanes(const std::vector<float>& w, const std::vector<double>& x) {
+  constexpr size_t lanes = 16, step_count = 4;
+  volatile double sum[lanes] = {}, correction[lanes] = {};
   const auto two_sum = [](double a, double b, double* error) {
     volatile double s = a + b;
     volatile double taken = s - a;
@@ -268,27 +271,78 @@ double eight_scalar_lanes(const std::vector<float>& w, const std::vector<float>&
     *error = a_rest + b_rest;
     return double(s);
   };
-  for (size_t i = 0; i < w.size(); ++i) {
-    double error = 0;
-    sum[i % 8] = two_sum(sum[i % 8], double(w[i]) * double(x[i]), &error);
-    correction[i % 8] = correction[i % 8] + error;
+  for (size_t begin = 0; begin < w.size(); begin += lanes * step_count) {
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      volatile double block = 0;
+      for (size_t i = begin + lane; i < begin + lanes * step_count && i < w.size(); i += lanes) {
+        volatile double product = double(w[i]) * x[i];
+        block = block + product;
+      }
+      double error = 0;
+      sum[lane] = two_sum(sum[lane], block, &error);
+      correction[lane] = correction[lane] + error;
+    }
   }
-  double total = sum[0], rest = correction[0];
-  for (int lane = 1; lane < 8; ++lane) {
-    double error = 0;
-    total = two_sum(total, sum[lane], &error);
-    rest += error;
-    rest += correction[lane];
+  for (size_t half = lanes / 2; half > 0; half /= 2) {
+    for (size_t lane = 0; lane < half; ++lane) {
+      double error = 0;
+      sum[lane] = two_sum(sum[lane], sum[lane + half], &error);
+      volatile double rest = correction[lane + half] + error;
+      correction[lane] = correction[lane] + rest;
+    }
   }
-  return total + rest;
+  return sum[0] + correction[0];
 }
 
-TEST(ExactDot, DoesNotDependOnTheVectorWidth) {
+TEST(ExactDot, IsWhatOneOperationAtATimeGives) {
   Draw draw(7);
   for (size_t count : {1, 5, 8, 13, 64, 100, 1000, 5120}) {
     const auto w = numbers<float>(count, [&] { return draw.with_exponent(-30, 30); });
-    const auto x = numbers<float>(count, [&] { return draw.with_exponent(-30, 30); });
-    EXPECT_EQ(exact_dot(w, std::span<const float>(x)).value, eight_scalar_lanes(w, x)) << count;
+    const auto x = numbers<double>(count, [&] { return draw.with_exponent(-30, 30); });
+    EXPECT_EQ(exact_dot(w, std::span<const double>(x)).value, scalar_lanes(w, x)) << count;
+  }
+}
+
+// What a width gives beside what the portable loop gives: equal bits, or NaN in both.
+void expect_equal_bits(const std::vector<float>& w, const std::vector<double>& x) {
+  const auto bits = [](double number) {
+    return std::isnan(number) ? uint64_t{0} : std::bit_cast<uint64_t>(number);
+  };
+  const ExactDot want = exact_dot_by(VectorWidth::portable, w, x);
+  for (const VectorWidth width : vector_widths_here()) {
+    const ExactDot got = exact_dot_by(width, w, x);
+    EXPECT_EQ(bits(got.value), bits(want.value)) << static_cast<int>(width);
+    EXPECT_EQ(bits(got.radius), bits(want.radius)) << static_cast<int>(width);
+    EXPECT_EQ(bits(got.sum_abs), bits(want.sum_abs)) << static_cast<int>(width);
+    BlockedSums got_sums, want_sums;
+    add_products(width, w.data(), x.data(), static_cast<int64_t>(w.size()), got_sums);
+    add_products(VectorWidth::portable, w.data(), x.data(), static_cast<int64_t>(w.size()),
+                 want_sums);
+    for (int lane = 0; lane < sum_lanes; ++lane) {
+      EXPECT_EQ(bits(got_sums.sum[lane]), bits(want_sums.sum[lane]));
+      EXPECT_EQ(bits(got_sums.correction[lane]), bits(want_sums.correction[lane]));
+      EXPECT_EQ(bits(got_sums.magnitude[lane]), bits(want_sums.magnitude[lane]));
+    }
+  }
+}
+
+TEST(ExactDot, GivesTheSameBitsForEveryVectorWidth) {
+  Draw draw(10);
+  for (int round = 0; round < 200; ++round) {
+    const size_t count = static_cast<size_t>(draw.range(0, 300));
+    const auto any = [&] { return double(draw.any_float()); };
+    const auto subnormal = [&] { return draw.bell() * 0x1p-127; };
+    const auto huge = [&] { return draw.bell() * 0x1p126; };
+    expect_equal_bits(numbers<float>(count, any), numbers<double>(count, any));
+    expect_equal_bits(numbers<float>(count, subnormal), numbers<double>(count, subnormal));
+    expect_equal_bits(numbers<float>(count, huge), numbers<double>(count, [&] {
+                        return draw.with_exponent(-1080, 1023);
+                      }));
+    // Any pattern at all: of 256, one is infinite or NaN.
+    const auto pattern = [&] {
+      return double(std::bit_cast<float>(static_cast<uint32_t>(draw.pattern())));
+    };
+    expect_equal_bits(numbers<float>(count, pattern), numbers<double>(count, pattern));
   }
 }
 

@@ -26,10 +26,15 @@ Block::Block(const Options& options, Memory& memory)
   threads_.reserve(threads_max);  // fibers hold the address of their thread
 }
 
+Block::~Block() {
+  for (Thread& thread : threads_) keep_fiber(std::move(thread.fiber));
+}
+
 std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t order) {
   begin(launch, index);
+  in_order_ = order == 0;
   while (true) {
-    if (order == 0) {
+    if (in_order_) {
       run_ready_in_order();
     } else {
       run_ready_shuffled(order);
@@ -54,9 +59,11 @@ void Block::begin(const Launch& launch, unsigned index) {
   run_ = launch.first_run + index;
   barrier_time_ = 1;
   waiting_lanes_.fill(0);
+  ready_.fill(0);
   while (threads_.size() < count_) add_thread();
   for (unsigned i = 0; i < count_; ++i) {
     threads_[i].status = Status::fresh;
+    set_ready(i);
     threads_[i].time = 1;
     if (options_.checks) threads_[i].known.fill(0);
   }
@@ -75,14 +82,15 @@ void Block::add_thread() {
   Thread& thread = threads_.emplace_back();
   thread.block = this;
   try {
-    thread.fiber = std::make_unique<Fiber>(thread_main, &thread);
+    thread.fiber = take_fiber();
+    thread.fiber->set_body(thread_main, &thread);
   } catch (...) {
     threads_.pop_back();
     throw;
   }
 }
 
-void Block::thread_main(void* argument) {
+Fiber* Block::thread_main(void* argument) {
   auto& thread = *static_cast<Thread*>(argument);
   Block& block = *thread.block;
   try {
@@ -92,21 +100,32 @@ void Block::thread_main(void* argument) {
     block.error_ = std::current_exception();
   }
   thread.status = Status::finished;
+  const auto index = static_cast<unsigned>(&thread - block.threads_.data());
+  block.set_not_ready(index);
+  if (block.stopping() || !block.in_order_) return nullptr;
+  const size_t next = block.next_in_order(index);
+  if (next == none) return nullptr;
+  running.thread = static_cast<int>(next);
+  return block.threads_[next].fiber.get();
 }
 
+size_t Block::next_in_order(unsigned after) const {
+  unsigned warp = after / 32;
+  const uint32_t behind = ready_[warp] & (~1U << after % 32);
+  if (behind != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(behind));
+  for (; warp < ready_.size(); ++warp) {
+    if (ready_[warp] != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready_[warp]));
+  }
+  return none;
+}
+
+// Control comes back where no thread behind the one that ran last can go on, or a fault was found.
 [[gnu::flatten]] void Block::run_ready_in_order() {
-  for (unsigned first = 0; first < count_; first += 32) {
-    const unsigned end = std::min(first + 32, count_);
-    bool some_ran = true;
-    while (some_ran) {
-      some_ran = false;
-      for (unsigned i = first; i < end; ++i) {
-        if (threads_[i].status > Status::ready) continue;
-        some_ran = true;
-        resume(i);
-        if (stopping()) return;
-      }
-    }
+  size_t next = (ready_[0] & 1) != 0 ? 0 : next_in_order(0);
+  while (next != none) {
+    resume(static_cast<unsigned>(next));
+    if (stopping()) return;
+    next = next_in_order(static_cast<unsigned>(running.thread));
   }
 }
 
@@ -139,6 +158,7 @@ void Block::open_barrier() {
   for (unsigned i = 0; i < count_; ++i) {
     threads_[i].time = barrier_time_;
     threads_[i].status = Status::ready;
+    set_ready(i);
   }
 }
 

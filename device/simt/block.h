@@ -32,6 +32,9 @@ struct Launch {
 class Block {
  public:
   Block(const Options& options, Memory& memory);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   // Block `index` of the launch, numbered along x, then y. `order` shuffles threads, if not 0.
   std::optional<Fault> run(const Launch& launch, unsigned index, uint64_t order);
@@ -50,7 +53,8 @@ class Block {
 
  private:
   enum class Status : uint8_t { fresh, ready, at_barrier, in_warp_call, finished };
-  struct Thread {
+  // What a switch touches comes first, in one line of a cache.
+  struct alignas(64) Thread {
     Block* block = nullptr;
     std::unique_ptr<Fiber> fiber;
     Status status = Status::finished;
@@ -67,12 +71,18 @@ class Block {
 
   void begin(const Launch& launch, unsigned index);
   void add_thread();
-  static void thread_main(void* thread);
+  static Fiber* thread_main(void* thread);
   void resume(unsigned thread) {
     running.thread = static_cast<int>(thread);
     threads_[thread].fiber->resume();
   }
   void run_ready_in_order();
+  // Of the threads that can go on, in order: the next of its warp, which begins anew after its last
+  // one as long as any of it can; else of the next warp that has one.
+  static constexpr size_t none = SIZE_MAX;
+  size_t next_in_order(unsigned after) const;
+  void set_ready(unsigned thread) { ready_[thread / 32] |= 1U << thread % 32; }
+  void set_not_ready(unsigned thread) { ready_[thread / 32] &= ~(1U << thread % 32); }
   void run_ready_shuffled(uint64_t order);
   bool all_are(Status status) const;
   bool stopping() const { return fault_.has_value() || error_ != nullptr; }
@@ -86,7 +96,15 @@ class Block {
     Thread& thread = threads_[static_cast<unsigned>(running.thread)];
     thread.status = status;
     thread.site = site;
-    thread.fiber->pause();
+    const auto index = static_cast<unsigned>(running.thread);
+    set_not_ready(index);
+    const size_t next = in_order_ ? next_in_order(index) : none;
+    if (next != none) {
+      running.thread = static_cast<int>(next);
+      thread.fiber->pause_for(*threads_[next].fiber);
+    } else {
+      thread.fiber->pause();
+    }
     if (stopping()) throw Stopped{};
   }
   bool arrived_alike(const Thread& one, const Thread& two) const;
@@ -116,6 +134,8 @@ class Block {
   SharedMemory shared_;
   std::vector<Thread> threads_;
   std::array<uint32_t, 32> waiting_lanes_{};  // of each warp: those in a warp call
+  std::array<uint32_t, 32> ready_{};          // of each warp: those that can go on
+  bool in_order_ = true;                      // each thread hands over to the next itself
   std::vector<const char*> files_;
   const char* last_file_ = nullptr;
   unsigned last_file_index_ = 0;

@@ -69,6 +69,7 @@ void Block::complete_warp_call(unsigned warp, uint32_t mask) {
     lanes[lane].value = taken[lane];
     lanes[lane].status = Status::ready;
   }
+  ready_[warp] |= mask;
   if (call == WarpCall::sync && options_.checks) join_clocks(warp, mask);
 }
 

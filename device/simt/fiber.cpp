@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace gdn::simt {
 namespace {
@@ -14,10 +16,25 @@ namespace {
 constexpr size_t stack_bytes = 256 * 1024;
 constexpr size_t guard_bytes = 4096;
 
+// As many as a block can have.
+constexpr size_t kept_max = 1024;
+
+// A stack's end lies at another line of its page in each fiber: at the same one, all would share
+// the few lines of the first cache that this place of a page has.
+size_t next_color() {
+  constexpr size_t line_bytes = 64, page_bytes = 4096, step = 5;  // an odd step takes every line
+  static thread_local size_t made = 0;
+  return made++ * step * line_bytes % page_bytes;
+}
+
+std::vector<std::unique_ptr<Fiber>>& kept_here() {
+  static thread_local std::vector<std::unique_ptr<Fiber>> kept;
+  return kept;
+}
+
 }  // namespace
 
-Fiber::Fiber(void (*body)(void*), void* argument)
-    : body_(body), argument_(argument), bytes_(stack_bytes) {
+Fiber::Fiber() : bytes_(stack_bytes - next_color()) {
   mapping_ = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
@@ -26,7 +43,7 @@ Fiber::Fiber(void (*body)(void*), void* argument)
   prepare_stack<enter>(*this, bottom_, bytes_);
 }
 
-// The body has returned: its owner sees to that. Entered once more, the fiber leaves for good.
+// Entered once more, the fiber leaves for good.
 Fiber::~Fiber() {
   ending_ = true;
   resume();
@@ -35,14 +52,31 @@ Fiber::~Fiber() {
 
 void Fiber::enter(PausedStack& self) {
   auto& fiber = static_cast<Fiber&>(self);
-  arrive_with(nullptr, &fiber.back_bottom_, &fiber.back_bytes_);
+  fiber.arrive();
   while (!fiber.ending_) {
-    fiber.body_(fiber.argument_);
-    fiber.pause();
+    Fiber* const next = fiber.body_(fiber.argument_);
+    if (next != nullptr) {
+      fiber.pause_for(*next);
+    } else {
+      fiber.pause();
+    }
   }
   leave_for(nullptr, fiber.back_bottom_, fiber.back_bytes_);  // nullptr: nothing comes back here
   exchange_stack(fiber);
   std::abort();  // unreachable: the owner has unmapped this stack
+}
+
+std::unique_ptr<Fiber> take_fiber() {
+  auto& kept = kept_here();
+  if (kept.empty()) return std::make_unique<Fiber>();
+  std::unique_ptr<Fiber> taken = std::move(kept.back());
+  kept.pop_back();
+  return taken;
+}
+
+void keep_fiber(std::unique_ptr<Fiber> fiber) {
+  auto& kept = kept_here();
+  if (kept.size() < kept_max) kept.push_back(std::move(fiber));
 }
 
 }  // namespace gdn::simt

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "device/simt/stack_switch.h"
 
@@ -38,41 +39,75 @@ inline void arrive_with([[maybe_unused]] void* fake_stack,
 
 class Fiber : private PausedStack {
  public:
-  // body(argument) runs once per start; it lets no exception out.
-  Fiber(void (*body)(void*), void* argument);
-  ~Fiber();
+  // Runs once per start; lets no exception out. At its end the fiber that it gives goes on, or,
+  // where it gives none, whoever resumed last.
+  using Body = Fiber* (*)(void* argument);
+
+  Fiber();
+  ~Fiber();  // its body has returned
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Both inline: after a switch the processor mispredicts each return of the frames that led to
-  // it, so there should be few.
-  void resume() {
+  // What it starts from now on. Not while it is in its body.
+  void set_body(Body body, void* argument) {
+    body_ = body;
+    argument_ = argument;
+  }
+
+  // All inline: after a switch the processor mispredicts each return of the frames that led to it,
+  // so there should be few.
+  [[gnu::always_inline]] void resume() {
     void* fake_stack = nullptr;
+    is_resumed_ = true;
     leave_for(&fake_stack, bottom_, bytes_);
     exchange_stack(*this);
     arrive_with(fake_stack, nullptr, nullptr);
   }
   // From inside the body.
-  void pause() {
+  [[gnu::always_inline]] void pause() {
     leave_for(&fake_stack_, back_bottom_, back_bytes_);
     exchange_stack(*this);
-    arrive_with(fake_stack_, &back_bottom_, &back_bytes_);
+    arrive();
+  }
+  // Pauses, and `next` goes on in its place: when that pauses, whoever resumed this one does.
+  [[gnu::always_inline]] void pause_for(Fiber& next) {
+    next.is_resumed_ = false;
+    next.back_bottom_ = back_bottom_;
+    next.back_bytes_ = back_bytes_;
+    leave_for(&fake_stack_, next.bottom_, next.bytes_);
+    hand_over(*this, next);
+    arrive();
   }
 
  private:
   static void enter(PausedStack& self);
 
-  void (*body_)(void*);
-  void* argument_;
+  void arrive() {
+    const void* left_bottom = back_bottom_;
+    size_t left_bytes = back_bytes_;
+    arrive_with(fake_stack_, &left_bottom, &left_bytes);
+    if (!is_resumed_) return;
+    back_bottom_ = left_bottom;
+    back_bytes_ = left_bytes;
+  }
+
+  Body body_ = nullptr;
+  void* argument_ = nullptr;
   bool ending_ = false;
+  bool is_resumed_ = false;  // rather than handed over to
   void* mapping_;  // a guard page, then the stack
   void* bottom_;
   size_t bytes_;
 
-  // What ASan keeps: of this stack while it is paused, and of the one that resumed it.
+  // What ASan keeps: of this stack while it is paused, and of the one that goes on when it pauses.
   void* fake_stack_ = nullptr;
   const void* back_bottom_ = nullptr;
   size_t back_bytes_ = 0;
 };
+
+// Fibers that are not in use are kept for whoever needs one next on this operating system thread: a
+// stack costs three calls of the system, and a fault for each of its pages.
+std::unique_ptr<Fiber> take_fiber();
+void keep_fiber(std::unique_ptr<Fiber> fiber);
 
 }  // namespace gdn::simt

@@ -169,12 +169,14 @@ void put_special_row(Bounded& y, size_t at, const Projection& p, const float* w)
   put_special(y, at, classes);
 }
 
-// Rows [first, first + count), whose weights stand at w.
-void put_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, const float* w) {
+// Rows that are summed up and walked together, while their weights are in a cache.
+constexpr int64_t rows_at_a_time = 8;
+
+// Rows [first, first + count), at most rows_at_a_time, whose weights stand at w.
+void put_few_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, const float* w) {
   const int64_t cols = p.matrix.cols;
-  const auto size = static_cast<size_t>(count);
-  std::vector<ExactDot> dots(size);
-  std::vector<SumMagnitudes> magnitudes(size);
+  ExactDot dots[rows_at_a_time];
+  SumMagnitudes magnitudes[rows_at_a_time];
   // In any order, the terms of a long row add nothing to what its sum and sum_abs say.
   constexpr int64_t terms_matter_max = 512;
   const bool walk = p.order.kind == Reduction::Kind::order || cols <= terms_matter_max;
@@ -182,20 +184,31 @@ void put_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, con
     exact_matvec(w, count, cols, std::span<const double>(p.x.value), dots);
     if (walk) sum_magnitudes(p.order, w, count, cols, p.x.value, magnitudes);
   }
-  const int64_t grain = 65536 / cols + 1;  // a thread starts in the time of so many multiply-adds
-  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<size_t>(first + i);
-      const float* row = w + i * cols;
-      const ExactDot& dot = dots[static_cast<size_t>(i)];
-      if (!p.x.ordinary || !std::isfinite(dot.value) || !std::isfinite(dot.sum_abs)) {
-        put_special_row(y, at, p, row);
-        continue;
-      }
-      const SumMagnitudes sums = walk ? magnitudes[static_cast<size_t>(i)]
-                                      : sum_magnitudes(p.order, dot.value, dot.sum_abs, cols);
-      y.value[at] = dot.value;
-      y.bound[at] = (dot.radius + row_error(p, first + i, row, sums)) * bound_slack;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(first + i);
+    const float* row = w + i * cols;
+    const ExactDot& dot = dots[i];
+    if (!p.x.ordinary || !std::isfinite(dot.value) || !std::isfinite(dot.sum_abs)) {
+      put_special_row(y, at, p, row);
+      continue;
+    }
+    const SumMagnitudes sums =
+        walk ? magnitudes[i] : sum_magnitudes(p.order, dot.value, dot.sum_abs, cols);
+    y.value[at] = dot.value;
+    y.bound[at] = (dot.radius + row_error(p, first + i, row, sums)) * bound_slack;
+  }
+}
+
+// Rows [first, first + count), whose weights stand at w, on all cores.
+void put_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, const float* w) {
+  const int64_t cols = p.matrix.cols;
+  const int64_t groups = (count + rows_at_a_time - 1) / rows_at_a_time;
+  // A thread starts in the time of so many multiply-adds.
+  const int64_t grain = 65536 / (rows_at_a_time * cols) + 1;
+  parallel_for(groups, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t group = begin; group < end; ++group) {
+      const int64_t row = group * rows_at_a_time;
+      put_few_rows(y, p, first + row, std::min(rows_at_a_time, count - row), w + row * cols);
     }
   });
 }
