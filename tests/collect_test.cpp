@@ -86,6 +86,26 @@ TEST_F(StagesOf, FailuresOfCheckGetTheirDiagnosisByNumber) {
   EXPECT_EQ(night.gaps[2].what, "invariant c");
 }
 
+// What check found of the same invariant on the same engine has its cause.
+TEST_F(StagesOf, ARegressionThatIsBackIsAFindingUnlessCheckHasIt) {
+  write("check.json", a_check);
+  write("replay.json", R"({"failures": [
+    {"invariant": "a", "engine": "twin", "verdict": "fails", "detail": "d", "file": "f",
+     "text": "t", "replay": "r"},
+    {"invariant": "a", "engine": "cuda", "verdict": "fails", "detail": "d", "file": "f.case",
+     "text": "t", "replay": "r"},
+    {"invariant": "a", "engine": "cuda", "verdict": "engine_error", "detail": "e",
+     "file": "g.case", "text": "t", "replay": "r"}]})");
+  const Night night = collected();
+  ASSERT_THAT(night.findings, SizeIs(4));
+  EXPECT_EQ(night.findings[2].engine, "cuda");
+  EXPECT_EQ(night.findings[2].detail, "f.case: d");
+  ASSERT_THAT(night.invariants, SizeIs(2));
+  EXPECT_EQ(night.invariants[1].engine, "cuda");
+  EXPECT_EQ(night.invariants[1].fails, 1U);
+  EXPECT_EQ(night.invariants[1].engine_errors, 1U);
+}
+
 TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
   write("matrix.json", R"({"rows": [
     {"mutant": "m", "operator": "conv", "survives": false, "killed_by": "a"},

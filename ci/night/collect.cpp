@@ -4,21 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
-#include "ci/escaped.h"
 #include "ci/exit_status.h"
 #include "ci/files.h"
-#include "invariants/harness/json_fields.h"
+#include "ci/night/collect_parts.h"
 
 namespace gdn {
 namespace {
@@ -28,37 +23,6 @@ using nlohmann::json;
 
 // In the origin of a finding of triage: the number of the failure in the report of check.
 constexpr std::string_view failure_word = ", failure ";
-
-// The library would make 1 of 1.5, and a huge number of -1.
-size_t whole_of(const char* key, const json& value) {
-  if (value.is_number_unsigned()) return value.get<size_t>();
-  throw std::runtime_error(
-      fmt::format("'{}': expected a whole number from 0, got {}", key, shown(value)));
-}
-
-size_t count_of(const json& object, const char* key) { return whole_of(key, object.at(key)); }
-
-double figure_of(const json& value) { return value.is_number() ? value.get<double>() : INFINITY; }
-
-std::vector<std::vector<std::string>> rows_of(const std::string& text, char separator = '\t') {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string>& cells = rows.emplace_back();
-    std::istringstream parts(line);
-    for (std::string cell; std::getline(parts, cell, separator);) cells.push_back(cell);
-  }
-  return rows;
-}
-
-template <class T>
-T whole_number(const char* what, const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size() && value >= 0) return value;
-  throw std::runtime_error(
-      fmt::format("{}: expected a whole number from 0, got '{}'", what, visible(text)));
-}
 
 void read_stages(const std::string& text, Night& night) {
   for (const std::vector<std::string>& cells : rows_of(text)) {
@@ -74,18 +38,6 @@ void read_stages(const std::string& text, Night& night) {
     if (cells.size() > 5) stage.why = cells[5];
     night.stages.push_back(std::move(stage));
   }
-}
-
-// That something was asked is a record of its own: else nobody could tell that what it had found in
-// an earlier night is gone.
-NightInvariant& asked_of(const std::string& engine, const std::string& invariant, Night& night) {
-  for (NightInvariant& row : night.invariants) {
-    if (row.engine == engine && row.invariant == invariant) return row;
-  }
-  NightInvariant& row = night.invariants.emplace_back();
-  row.engine = engine;
-  row.invariant = invariant;
-  return row;
 }
 
 constexpr const char* of_captures = "capture_within_bound";
@@ -180,6 +132,30 @@ void read_triage(const std::string& text, size_t first, Night& night) {
   }
 }
 
+// Regressions that are back. What check found of the same has its operator and its cause.
+void read_replay(const std::string& text, Night& night) {
+  const size_t known = night.findings.size();
+  const json report = json::parse(text);
+  for (const json& failure : report.at("failures")) {
+    NightFinding finding;
+    finding.invariant = failure.at("invariant");
+    finding.engine = failure.at("engine");
+    finding.detail = fmt::format("{}: {}", failure.at("file").get<std::string>(),
+                                 failure.at("detail").get<std::string>());
+    finding.case_text = failure.at("text");
+    finding.replay = failure.at("replay");
+    const bool is_known =
+        std::any_of(night.findings.begin(), night.findings.begin() + static_cast<long>(known),
+                    [&](const NightFinding& other) {
+                      return other.invariant == finding.invariant && other.engine == finding.engine;
+                    });
+    if (is_known) continue;
+    NightInvariant& asked = asked_of(finding.engine, finding.invariant, night);
+    ++(failure.at("verdict") == "engine_error" ? asked.engine_errors : asked.fails);
+    night.findings.push_back(std::move(finding));
+  }
+}
+
 void read_matrix(const std::string& text, Night& night) {
   const json report = json::parse(text);
   for (const json& row : report.at("rows")) {
@@ -190,109 +166,6 @@ void read_matrix(const std::string& text, Night& night) {
     if (!row.at("survives")) mutant.killed_by = {row.at("killed_by").get<std::string>()};
     night.mutants.push_back(std::move(mutant));
   }
-}
-
-// The repetitions of each benchmark of the program; without them its one run.
-void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
-  std::map<std::string, std::vector<double>> times;
-  std::map<std::string, std::string> units;
-  const json report = json::parse(text);
-  for (const json& run : report.at("benchmarks")) {
-    if (run.value("run_type", "iteration") != "iteration") continue;
-    const std::string name = run.value("run_name", run.at("name").get<std::string>());
-    times[name].push_back(run.at("cpu_time"));
-    units[name] = run.at("time_unit");
-  }
-  for (auto& [name, each] : times) {
-    std::sort(each.begin(), each.end());
-    night.benches.push_back(
-        {machine, name, units[name], each[each.size() / 2], each.front(), each.back()});
-  }
-}
-
-// Tables whose columns say fastest and slowest: the median stands before them.
-void read_gpu(const std::string& text, Night& night) {
-  const json report = json::parse(text);
-  for (const json& part : report.at("parts")) {
-    for (const json& statement : part.at("statements")) {
-      NightInvariant& asked = asked_of("cuda", statement.at("text"), night);
-      if (statement.at("holds")) {
-        ++asked.holds;
-        continue;
-      }
-      ++asked.fails;
-      NightFinding finding;
-      finding.invariant = statement.at("text");
-      finding.engine = "cuda";
-      finding.op = "host";
-      finding.detail = statement.at("detail");
-      finding.replay = "./ci/gpu";
-      night.findings.push_back(std::move(finding));
-    }
-    for (const json& table : part.at("tables")) {
-      const std::vector<std::string> header = table.at("header");
-      const auto fastest = std::find(header.begin(), header.end(), "fastest");
-      if (fastest == header.begin() || fastest == header.end()) continue;
-      const auto column = static_cast<size_t>(fastest - header.begin());
-      for (const json& row : table.at("rows")) {
-        const std::string first =
-            row.at(0).is_string() ? row.at(0).get<std::string>() : row.at(0).dump();
-        night.benches.push_back({night.machine.gpu, header[0] + " " + first, "us",
-                                 figure_of(row.at(column - 1)), figure_of(row.at(column)),
-                                 figure_of(row.at(column + 1))});
-      }
-    }
-  }
-}
-
-size_t files_in(const fs::path& folder) {
-  std::error_code error;
-  size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    count += entry.is_regular_file(error) ? 1 : 0;
-  }
-  return count;
-}
-
-// A line for each time that the target ran: executions, seconds.
-void read_target(const fs::path& target, const std::string& pieces, Night& night) {
-  NightFuzz fuzz;
-  fuzz.target = target.filename();
-  for (const std::vector<std::string>& cells : rows_of(pieces, ' ')) {
-    if (cells.size() != 2) throw std::runtime_error("expected executions and seconds");
-    fuzz.executions += whole_number<uint64_t>("executions", cells[0]);
-    fuzz.seconds += whole_number<int>("seconds", cells[1]);
-  }
-  fuzz.corpus_inputs = files_in(target / "merged");
-  std::error_code error;
-  for (const auto& fault : fs::directory_iterator(target / "faults", error)) {
-    ++fuzz.findings;
-    NightFinding finding;
-    finding.invariant = fuzz.target;
-    finding.engine = "fuzz";
-    finding.detail = "an input that the target does not survive: " + fault.path().string();
-    finding.replay = fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
-    night.findings.push_back(std::move(finding));
-  }
-  NightInvariant& asked = asked_of("fuzz", fuzz.target, night);
-  asked.holds += fuzz.executions > 0 && fuzz.findings == 0 ? 1 : 0;
-  asked.fails += fuzz.findings;
-  night.fuzz.push_back(std::move(fuzz));
-}
-
-// An outcome of a condition a line: file, line, column, outcome, whether it is taken, source. A
-// record for each folder of the engines, as docs/coverage.md has them.
-void read_coverage(const std::string& text, Night& night) {
-  std::map<std::string, NightCoverage> folders;
-  for (const std::vector<std::string>& cells : rows_of(text)) {
-    if (cells.size() < 5) throw std::runtime_error("expected file, line, column, outcome, taken");
-    const std::string folder = fs::path(cells[0]).parent_path();
-    NightCoverage& row = folders[folder];
-    row.what = "outcomes of conditions in " + folder;
-    row.covered += whole_number<int>("taken", cells[4]) > 0 ? 1 : 0;
-    ++row.total;
-  }
-  for (auto& [folder, row] : folders) night.coverage.push_back(std::move(row));
 }
 
 std::vector<std::string> folders_with(const std::string& name, const fs::path& folder) {
@@ -365,6 +238,7 @@ void collect_stages(const std::string& folder, Night& night) {
   const size_t first = night.findings.size();
   read("check.json", [&](const std::string& text) { read_check(text, night); });
   read("triage.json", [&](const std::string& text) { read_triage(text, first, night); });
+  read("replay.json", [&](const std::string& text) { read_replay(text, night); });
   read("matrix.json", [&](const std::string& text) { read_matrix(text, night); });
   read("bench.json",
        [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });

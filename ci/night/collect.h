@@ -36,6 +36,7 @@ void drop_repeated(std::vector<NightGap>& gaps);
 //   oracles.*.json    verify --json                   findings, gaps
 //   check.json        check --json                    invariants, findings, gaps
 //   triage.json       triage --json of check.json     the diagnosis of its findings
+//   replay.json       replay --json                   findings that check has not
 //   matrix.json       matrix --until-killed --json    mutants
 //   bench.json        a Google Benchmark              benches
 //   gpu/gpu.json      ci/gpu                          benches, findings
