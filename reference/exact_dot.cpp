@@ -1,9 +1,9 @@
 // Dot products in double with compensated sums of blocks (blocked_sums.h).
 //
 // With eps = 2^-53, gamma(m) = m eps / (1 - m eps), A = sum |t_i|, t_i = w_i x_i:
-// a product is rounded once, exact where x_i is a float32 number; a block adds up four of a lane, so
-// that its sum b_k misses that of its terms by gamma(4) of their magnitudes (Higham, 3.1). TwoSum
-// turns s + b_k into its rounded sum and its exact error e_k:
+// a product is rounded once, exact where x_i is a float32 number; a block adds up four of a lane,
+// so that its sum b_k misses that of its terms by gamma(4) of their magnitudes (Higham, 3.1).
+// TwoSum turns s + b_k into its rounded sum and its exact error e_k:
 //   sum b_k = s + sum e_k, exactly;   sum |e_k| <= eps m (1 + gamma(m)) (1 + gamma(4)) A,
 // as each b_k lies beneath at most m additions, those of its lane and four that join the lanes. The
 // sum c of the e_k takes two additions for each of s, and its error is at most gamma(2m) of theirs.
@@ -80,8 +80,9 @@ ExactDot result_of(BlockedSums& sums, const Roundings& roundings) {
   result.value = sums.sum[0] + sums.correction[0];
   result.sum_abs = (sums.magnitude[0] + roundings.underflow) * (1 + roundings.magnitude);
   // The factor covers the few operations here.
-  result.radius = (eps * std::fabs(result.value) + roundings.correction * result.sum_abs) *
-                      (1 + 0x1p-40) + roundings.underflow;
+  result.radius =
+      (eps * std::fabs(result.value) + roundings.correction * result.sum_abs) * (1 + 0x1p-40) +
+      roundings.underflow;
   return result;
 }
 

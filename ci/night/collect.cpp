@@ -168,9 +168,10 @@ void read_matrix(const std::string& text, Night& night) {
   }
 }
 
-// The repetitions of each benchmark of the program; without them its one run.
+// The repetitions of each benchmark of the program, without them its one run; and those of its
+// ratios to something else that was measured beside it, `times_...`, of which more is better.
 void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
-  std::map<std::string, std::vector<double>> times;
+  std::map<std::string, std::vector<double>> times, ratios;
   std::map<std::string, std::string> units;
   const json report = json::parse(text);
   for (const json& run : report.at("benchmarks")) {
@@ -178,11 +179,18 @@ void read_benchmark(const std::string& text, const std::string& machine, Night& 
     const std::string name = run.value("run_name", run.at("name").get<std::string>());
     times[name].push_back(run.at("cpu_time"));
     units[name] = run.at("time_unit");
+    for (const auto& [key, value] : run.items()) {
+      if (key.starts_with("times_")) ratios[name + " " + key].push_back(value);
+    }
   }
   for (auto& [name, each] : times) {
     std::sort(each.begin(), each.end());
     night.benches.push_back(
         {machine, name, units[name], each[each.size() / 2], each.front(), each.back()});
+  }
+  for (auto& [name, each] : ratios) {
+    std::sort(each.begin(), each.end());
+    night.benches.push_back({machine, name, "x", each[each.size() / 2], each.back(), each.front()});
   }
 }
 
@@ -326,8 +334,10 @@ void collect_stages(const std::string& folder, Night& night) {
   read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
   read(folder + "/triage.json", [&](const std::string& text) { read_triage(text, first, night); });
   read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
-  read(folder + "/bench.json",
-       [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  for (const char* const benches : {"/bench.json", "/bench_layer.json"}) {
+    read(folder + benches,
+         [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  }
   read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
   read_fuzz(folder + "/fuzz", night);
   drop_repeated(night.gaps);

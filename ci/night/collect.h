@@ -34,7 +34,7 @@ void drop_repeated(std::vector<NightGap>& gaps);
 //   check.json        check --json                    invariants, findings, gaps
 //   triage.json       triage --json of check.json     the diagnosis of its findings
 //   matrix.json       matrix --until-killed --json    mutants
-//   bench.json        a Google Benchmark              benches
+//   bench.json        a Google Benchmark              benches, and bench_layer.json likewise
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
 // A gap that several stages met stands once.

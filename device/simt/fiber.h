@@ -99,7 +99,7 @@ class alignas(64) Fiber : private PausedStack {
   void* argument_ = nullptr;
   bool ending_ = false;
   bool is_resumed_ = false;  // rather than handed over to
-  void* mapping_;  // a guard page, then the stack
+  void* mapping_;            // a guard page, then the stack
   void* bottom_;
   size_t bytes_;
 
