@@ -37,7 +37,7 @@ inline void arrive_with([[maybe_unused]] void* fake_stack,
 #endif
 }
 
-class alignas(64) Fiber : private PausedStack {
+class Fiber : private PausedStack {
  public:
   // Runs once per start; lets no exception out. At its end the fiber that it gives goes on, or,
   // where it gives none, whoever resumed last.
