@@ -98,7 +98,9 @@ struct KernelOf {
 };
 constexpr KernelOf kernels[] = {{"gemv_f32", Operator::in_proj},
                                 {"gemv_q4", Operator::in_proj},
+                                {"in_proj_q4", Operator::in_proj},
                                 {"q8_activations", Operator::in_proj},
+                                {"conv_gates_norm", Operator::conv},
                                 {"recurrent", Operator::delta_rule},
                                 {"gather", Operator::delta_rule}};
 

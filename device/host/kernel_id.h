@@ -8,12 +8,14 @@ namespace gdn::host {
 
 enum class KernelId : uint8_t {
   conv,
+  conv_gates_norm,
   delta_rule,
   dequant,
   gated_norm,
   gates,
   gemv_f32,
   gemv_q4,
+  in_proj_q4,
   q8_activations,
   qk_norm,
   recurrent,

@@ -4,12 +4,14 @@
 #include <cinttypes>
 
 #include "device/kernels/conv.cuh"
+#include "device/kernels/conv_gates_norm.cuh"
 #include "device/kernels/delta_rule.cuh"
 #include "device/kernels/dequant.cuh"
 #include "device/kernels/gated_norm.cuh"
 #include "device/kernels/gates.cuh"
 #include "device/kernels/gemv_f32.cuh"
 #include "device/kernels/gemv_q4.cuh"
+#include "device/kernels/in_proj_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
 #include "device/kernels/recurrent.cuh"
@@ -110,6 +112,28 @@ void queue_projection(Backend& backend, const Matrix& w, const float* x, float* 
   }
 }
 
+void queue_in_proj_q4(Backend& backend, const InProjQ4Call& call) {
+  for (const Matrix& w : {call.qkv, call.z, call.b, call.a}) {
+    check_fits("rows of a projection", w.rows, blocks_max);
+  }
+  const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(call.qkv.rows, call.z.rows);
+  const auto q4 = [&](const Matrix& w, float* y) {
+    return kernels::GemvQ4{
+        .tiles = {w.q4}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
+  };
+  const auto f32 = [&](const Matrix& w, float* y) {
+    return kernels::GemvF32{.w = {w.f32}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
+  };
+  queue<kernels::InProjQ4>(backend, KernelId::in_proj_q4,
+                           kernels::in_proj_q4_shape(blocks, call.qkv.cols),
+                           {.qkv = q4(call.qkv, call.y_qkv),
+                            .z = q4(call.z, call.y_z),
+                            .b = f32(call.b, call.y_b),
+                            .a = f32(call.a, call.y_a),
+                            .qkv_blocks = static_cast<int32_t>(blocks.qkv),
+                            .z_blocks = static_cast<int32_t>(blocks.z)});
+}
+
 void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y) {
   check_fits("activations", count, blocks_max);
   queue<kernels::Q8Activations>(backend, KernelId::q8_activations,
@@ -157,6 +181,38 @@ void queue_qk_norm(Backend& backend, const QkNormCall& call) {
                           .eps = call.eps,
                           .q_scale = call.q_scale,
                           .factor_max = 1.0F / call.norm_min});
+}
+
+void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call) {
+  const gdn_shape& s = call.shape;
+  const int64_t k_dim = s.num_k_heads * s.head_k_dim;
+  const int64_t channels = 2 * k_dim + s.num_v_heads * s.head_v_dim;
+  check_fits("conv channels", channels, blocks_max);
+  check_fits("heads of qk_norm", s.num_k_heads, blocks_max / 4);
+  queue<kernels::ConvGatesNorm>(
+      backend, KernelId::conv_gates_norm,
+      kernels::conv_gates_norm_shape(channels, s.num_k_heads, s.head_k_dim, s.num_v_heads),
+      {.conv = {.x = {call.x},
+                .weight = {call.conv_weight},
+                .history = {call.history},
+                .y = {call.conv},
+                .channels = channels,
+                .taps = s.conv_kernel},
+       .gates = {.a = {call.a},
+                 .b = {call.b},
+                 .A_log = {call.A_log},
+                 .dt_bias = {call.dt_bias},
+                 .beta = {call.beta},
+                 .g = {call.g},
+                 .count = s.num_v_heads},
+       .norm = {.q = {call.conv},
+                .k = {call.conv + k_dim},
+                .q_normed = {call.q_normed},
+                .k_normed = {call.k_normed},
+                .k_heads = s.num_k_heads,
+                .head_dim = s.head_k_dim,
+                .eps = s.l2norm_eps,
+                .q_scale = q_scale_of(s.head_k_dim)}});
 }
 
 void queue_delta_rule(Backend& backend, const DeltaRuleCall& call) {

@@ -19,7 +19,8 @@ constexpr unsigned threads_max = 1024;
 
 }  // namespace
 
-[[gnu::flatten]] void block_barrier(Site site) { running_block->barrier(site); }
+Turn arrive_at_barrier(Site site) { return running_block->arrive_at_barrier(site); }
+void go_on_from_barrier() { running_block->go_on(); }
 
 Block::Block(const Options& options, Memory& memory)
     : options_(options), memory_(memory), shared_(options) {
@@ -39,12 +40,14 @@ std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t o
     } else {
       run_ready_shuffled(order);
     }
-    if (stopping() || all_are(Status::finished)) break;
+    if (stopping_ || finished_count_ == count_) break;
     fault_ = divergence();
-    if (stopping()) break;
+    stopping_ = fault_.has_value();
+    if (stopping_) break;
     open_barrier();
   }
-  stop_rest();
+  if (stopping_) stop_rest();
+  stopping_ = false;
   running = {};
   running_block = nullptr;
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -58,14 +61,22 @@ void Block::begin(const Launch& launch, unsigned index) {
   block_y_ = index / launch.shape.blocks;
   run_ = launch.first_run + index;
   barrier_time_ = 1;
-  waiting_lanes_.fill(0);
-  ready_.fill(0);
+  barrier_count_ = 0;
+  finished_count_ = 0;
+  warp_count_ = (count_ + 31) / 32;
+  for (unsigned i = 0; i < warp_count_; ++i) {
+    Warp& warp = warps_[i];
+    const unsigned lanes = std::min(count_ - i * 32, 32U);
+    warp.lanes = warp.ready = warp.fresh = lanes == 32 ? ~0U : (1U << lanes) - 1;
+    warp.in_call = warp.at_barrier = warp.finished = 0;
+  }
   while (threads_.size() < count_) add_thread();
-  for (unsigned i = 0; i < count_; ++i) {
-    threads_[i].status = Status::fresh;
-    set_ready(i);
+  for (unsigned i = 0; i < count_ && options_.checks; ++i) {
     threads_[i].time = 1;
-    if (options_.checks) threads_[i].known.fill(0);
+    threads_[i].known.fill(0);
+    threads_[i].waited = false;
+    threads_[i].copies.clear();
+    threads_[i].sets = 0;
   }
   shared_.begin_block(launch.shape.shared_bytes);
   running_block = this;
@@ -93,38 +104,43 @@ void Block::add_thread() {
 Fiber* Block::thread_main(void* argument) {
   auto& thread = *static_cast<Thread*>(argument);
   Block& block = *thread.block;
+  const auto index = static_cast<unsigned>(&thread - block.threads_.data());
+  Warp& warp = block.warps_[index / 32];
+  const uint32_t bit = 1U << index % 32;
+  warp.fresh &= ~bit;
   try {
     block.launch_->body(block.launch_->params);
   } catch (const Stopped&) {
   } catch (...) {
     block.error_ = std::current_exception();
+    block.stopping_ = true;
   }
-  thread.status = Status::finished;
-  const auto index = static_cast<unsigned>(&thread - block.threads_.data());
-  block.set_not_ready(index);
-  if (block.stopping() || !block.in_order_) return nullptr;
+  warp.finished |= bit;
+  warp.ready &= ~bit;
+  ++block.finished_count_;
+  if (block.stopping_ || !block.in_order_) return nullptr;
   const size_t next = block.next_in_order(index);
   if (next == none) return nullptr;
   running.thread = static_cast<int>(next);
   return block.threads_[next].fiber.get();
 }
 
-size_t Block::next_in_order(unsigned after) const {
-  unsigned warp = after / 32;
-  const uint32_t behind = ready_[warp] & (~1U << after % 32);
-  if (behind != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(behind));
-  for (; warp < ready_.size(); ++warp) {
-    if (ready_[warp] != 0) return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready_[warp]));
-  }
-  return none;
+Block::Status Block::status_of(unsigned thread) const {
+  const Warp& warp = warps_[thread / 32];
+  const auto is_in = [thread](uint32_t lanes) { return (lanes >> thread % 32 & 1) != 0; };
+  return is_in(warp.finished)     ? Status::finished
+         : is_in(warp.at_barrier) ? Status::at_barrier
+         : is_in(warp.in_call)    ? Status::in_warp_call
+         : is_in(warp.fresh)      ? Status::fresh
+                                  : Status::ready;
 }
 
 // Control comes back where no thread behind the one that ran last can go on, or a fault was found.
 [[gnu::flatten]] void Block::run_ready_in_order() {
-  size_t next = (ready_[0] & 1) != 0 ? 0 : next_in_order(0);
+  size_t next = (warps_[0].ready & 1) != 0 ? 0 : next_in_order(0);
   while (next != none) {
     resume(static_cast<unsigned>(next));
-    if (stopping()) return;
+    if (stopping_) return;
     next = next_in_order(static_cast<unsigned>(running.thread));
   }
 }
@@ -138,47 +154,62 @@ void Block::run_ready_shuffled(uint64_t order) {
     some_ran = false;
     random.shuffle(turn);
     for (const unsigned i : turn) {
-      if (threads_[i].status > Status::ready) continue;
+      if ((warps_[i / 32].ready >> i % 32 & 1) == 0) continue;
       some_ran = true;
       resume(i);
-      if (stopping()) return;
+      if (stopping_) return;
     }
   }
 }
 
-bool Block::all_are(Status status) const {
-  return std::all_of(threads_.begin(), threads_.begin() + count_,
-                     [status](const Thread& thread) { return thread.status == status; });
+Turn Block::arrive_at_barrier(Site site) {
+  const auto index = static_cast<unsigned>(running.thread);
+  Warp& warp = warps_[index / 32];
+  const uint32_t bit = 1U << index % 32;
+  warp.at_barrier |= bit;
+  warp.ready &= ~bit;
+  Thread& mine = threads_[index];
+  mine.site = site;
+  if (barrier_count_++ == 0) {
+    barrier_site_ = site;
+    barrier_is_alike_ = true;
+  } else {
+    barrier_is_alike_ &= site == barrier_site_;
+  }
+  return turn_of(mine, index);
 }
 
 void Block::open_barrier() {
-  uint32_t latest = 0;
-  for (unsigned i = 0; i < count_; ++i) latest = std::max(latest, threads_[i].time);
-  barrier_time_ = latest + 1;
-  for (unsigned i = 0; i < count_; ++i) {
-    threads_[i].time = barrier_time_;
-    threads_[i].status = Status::ready;
-    set_ready(i);
+  barrier_count_ = 0;
+  for (unsigned i = 0; i < warp_count_; ++i) {
+    warps_[i].ready = warps_[i].at_barrier;
+    warps_[i].at_barrier = 0;
   }
+  uint32_t latest = barrier_time_;
+  const unsigned clocks = options_.checks ? count_ : 0;
+  for (unsigned i = 0; i < clocks; ++i) latest = std::max(latest, threads_[i].time);
+  barrier_time_ = latest + 1;
+  for (unsigned i = 0; i < clocks; ++i) threads_[i].time = barrier_time_;
 }
 
 // Every thread that began leaves its body, so that its fiber can begin another.
 void Block::stop_rest() {
   for (unsigned i = 0; i < count_; ++i) {
-    if (threads_[i].status != Status::finished && threads_[i].status != Status::fresh) resume(i);
-    threads_[i].status = Status::finished;
+    const Status status = status_of(i);
+    if (status != Status::finished && status != Status::fresh) resume(i);
   }
 }
 
 // Called when no thread can go on: why the block cannot, or nothing where its barrier opens.
 std::optional<Fault> Block::divergence() const {
+  if (barrier_count_ == count_ && barrier_is_alike_) return std::nullopt;
   unsigned at_barrier = count_;
   unsigned absent = count_;
   for (unsigned i = 0; i < count_; ++i) {
-    const Thread& thread = threads_[i];
-    if (thread.status == Status::in_warp_call) return diverged_warp_call(i);
-    if (thread.status == Status::at_barrier && at_barrier == count_) at_barrier = i;
-    if (thread.status == Status::finished && absent == count_) absent = i;
+    const Status status = status_of(i);
+    if (status == Status::in_warp_call) return diverged_warp_call(i);
+    if (status == Status::at_barrier && at_barrier == count_) at_barrier = i;
+    if (status == Status::finished && absent == count_) absent = i;
   }
   if (absent < count_) return diverged_barrier(at_barrier, absent);
   for (unsigned i = at_barrier; i < count_; ++i) {
@@ -190,7 +221,7 @@ std::optional<Fault> Block::divergence() const {
 }
 
 Fault Block::diverged_barrier(unsigned waiting, unsigned absent) const {
-  const bool finished = threads_[absent].status == Status::finished;
+  const bool finished = status_of(absent) == Status::finished;
   Fault found = fault(FaultKind::divergent_barrier, place_of(waiting),
                       "thread " + std::to_string(absent) + " of the block " +
                           (finished ? "has finished" : "waits at another barrier"));
@@ -202,13 +233,13 @@ Fault Block::diverged_warp_call(unsigned waiting) const {
   const Thread& thread = threads_[waiting];
   const unsigned first = waiting / 32 * 32;
   unsigned absent = first;
-  while ((thread.mask >> (absent - first) & 1) == 0 || arrived_alike(threads_[absent], thread)) {
+  while ((thread.mask >> (absent - first) & 1) == 0 || arrived_alike(absent, waiting)) {
     ++absent;
   }
-  const Thread& other = threads_[absent];
-  const char* const where = other.status == Status::finished     ? "has finished"
-                            : other.status == Status::at_barrier ? "waits at a barrier"
-                                                                 : "is in another warp operation";
+  const Status other = status_of(absent);
+  const char* const where = other == Status::finished     ? "has finished"
+                            : other == Status::at_barrier ? "waits at a barrier"
+                                                          : "is in another warp operation";
   Fault found = fault(FaultKind::divergent_warp, place_of(waiting),
                       "lane " + std::to_string(absent - first) + " of its mask " + where);
   found.other = place_of(absent);
@@ -216,7 +247,7 @@ Fault Block::diverged_warp_call(unsigned waiting) const {
 }
 
 Place Block::place_of(unsigned thread) const {
-  const bool waits = threads_[thread].status != Status::finished;
+  const bool waits = status_of(thread) != Status::finished;
   return {block_, block_y_, thread, waits ? threads_[thread].site : Site{}};
 }
 
@@ -228,6 +259,7 @@ void Block::fail(FaultKind kind, Site site, std::string detail, std::optional<Pl
   const Place place{block_, block_y_, static_cast<unsigned>(running.thread), site};
   fault_ = fault(kind, place, std::move(detail));
   fault_->other = other;
+  stopping_ = true;
   throw Stopped{};
 }
 

@@ -26,7 +26,8 @@ struct Launch {
   void (*body)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
-  uint32_t first_run = 1;  // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_queued_run = 1;  // of the earlier launches that this one may overlap
 };
 
 class Block {
@@ -46,26 +47,60 @@ class Block {
 
   // Called by its threads.
   void access(const void* address, unsigned bytes, Access access, Space space, Site site);
-  void barrier(Site site) { wait(Status::at_barrier, site); }
-  uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+  Turn arrive_at_barrier(Site site);
+  Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+  // What the running thread takes, or out of its body where the block has come to an end.
+  uint64_t go_on() const {
+    if (stopping_) throw Stopped{};
+    const auto index = static_cast<unsigned>(running.thread);
+    return warps_[index / 32].value[index % 32];
+  }
+  void copy_async(void* to, const void* from, unsigned bytes, Site site);
+  void close_copies();
+  void wait_for_copies(int sets, Site site);
+  void wait_for_launches_before() { threads_[static_cast<unsigned>(running.thread)].waited = true; }
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
 
  private:
   enum class Status : uint8_t { fresh, ready, at_barrier, in_warp_call, finished };
-  // What a switch touches comes first, in one line of a cache.
+  struct Copy {
+    void* to;
+    const void* from;
+    unsigned bytes;
+    int set;  // in how many sets that thread had closed its copies before
+  };
   struct alignas(64) Thread {
     Block* block = nullptr;
     std::unique_ptr<Fiber> fiber;
-    Status status = Status::finished;
     Site site;  // of the barrier or warp call where it waits
     WarpCall call = WarpCall::sync;
     uint32_t mask = 0;
-    uint64_t value = 0;  // what it brings to the call, then what it takes from it
     int argument = 0;
     // Clocks: see docs/simulator.md. known[l] is the latest time of lane l that comes before now.
     uint32_t time = 1;
     std::array<uint32_t, 32> known{};
+    bool waited = false;       // for the launches before
+    std::vector<Copy> copies;  // under way, in the order in which they were asked for
+    int sets = 0;              // closed
+  };
+  // Where its threads are, a bit for each lane, and what goes between them: all that most switches
+  // touch, so that they take few lines of a cache.
+  struct Warp {
+    uint32_t lanes = 0;    // that it has
+    uint32_t ready = 0;    // can go on, or begin
+    uint32_t fresh = 0;    // have not begun
+    uint32_t in_call = 0;  // wait in a warp call
+    uint32_t at_barrier = 0;
+    uint32_t finished = 0;
+    // The warp call of the first lane that waits in one, and whether all who do came with the same.
+    WarpCall call = WarpCall::sync;
+    bool is_alike = true;
+    bool is_one_argument = true;
+    uint32_t mask = 0;
+    int argument = 0;
+    Site site;
+    std::array<uint64_t, 32> value{};  // what a lane brings to the call, then what it takes from it
   };
   struct Stopped {};  // leaves a thread's body
 
@@ -80,36 +115,37 @@ class Block {
   // Of the threads that can go on, in order: the next of its warp, which begins anew after its last
   // one as long as any of it can; else of the next warp that has one.
   static constexpr size_t none = SIZE_MAX;
-  size_t next_in_order(unsigned after) const;
-  void set_ready(unsigned thread) { ready_[thread / 32] |= 1U << thread % 32; }
-  void set_not_ready(unsigned thread) { ready_[thread / 32] &= ~(1U << thread % 32); }
+  size_t next_in_order(unsigned after) const {
+    unsigned warp = after / 32;
+    uint32_t ready = warps_[warp].ready & (~1U << after % 32);
+    if (ready == 0) ready = warps_[warp].ready;
+    while (ready == 0) {
+      if (++warp >= warp_count_) return none;
+      ready = warps_[warp].ready;
+    }
+    return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready));
+  }
   void run_ready_shuffled(uint64_t order);
-  bool all_are(Status status) const;
-  bool stopping() const { return fault_.has_value() || error_ != nullptr; }
+  Status status_of(unsigned thread) const;
   void open_barrier();
   void stop_rest();
   std::optional<Fault> divergence() const;
   Fault diverged_barrier(unsigned waiting, unsigned absent) const;
   Fault diverged_warp_call(unsigned waiting) const;
 
-  void wait(Status status, Site site) {
-    Thread& thread = threads_[static_cast<unsigned>(running.thread)];
-    thread.status = status;
-    thread.site = site;
-    const auto index = static_cast<unsigned>(running.thread);
-    set_not_ready(index);
+  // The running thread waits: its lane is not ready any more.
+  Turn turn_of(Thread& thread, unsigned index) const {
     const size_t next = in_order_ ? next_in_order(index) : none;
-    if (next != none) {
-      running.thread = static_cast<int>(next);
-      thread.fiber->pause_for(*threads_[next].fiber);
-    } else {
-      thread.fiber->pause();
-    }
-    if (stopping()) throw Stopped{};
+    if (next == none) return {thread.fiber.get(), nullptr};
+    running.thread = static_cast<int>(next);
+    return {thread.fiber.get(), threads_[next].fiber.get()};
   }
-  bool arrived_alike(const Thread& one, const Thread& two) const;
+  [[noreturn, gnu::cold]] void fail_for_mask(uint32_t mask, uint32_t caller, uint32_t lanes,
+                                             Site site);
+  bool arrived_alike(unsigned one, unsigned two) const;
+  bool has_arrived(unsigned warp, unsigned index) const;
   void complete_warp_call(unsigned warp, uint32_t mask);
-  static uint64_t votes(const Thread* lanes, uint32_t mask);
+  static uint64_t votes(const Warp& warp, uint32_t mask);
   uint64_t shuffled(unsigned warp, int lane);
   void join_clocks(unsigned warp, uint32_t mask);
 
@@ -133,9 +169,14 @@ class Block {
   Memory& memory_;
   SharedMemory shared_;
   std::vector<Thread> threads_;
-  std::array<uint32_t, 32> waiting_lanes_{};  // of each warp: those in a warp call
-  std::array<uint32_t, 32> ready_{};          // of each warp: those that can go on
-  bool in_order_ = true;                      // each thread hands over to the next itself
+  std::array<Warp, 32> warps_;
+  unsigned warp_count_ = 0;
+  bool in_order_ = true;  // each thread hands over to the next itself
+  // Of those that wait at the barrier: the first one's place, and whether all wait there.
+  unsigned barrier_count_ = 0;
+  Site barrier_site_;
+  bool barrier_is_alike_ = true;
+  unsigned finished_count_ = 0;
   std::vector<const char*> files_;
   const char* last_file_ = nullptr;
   unsigned last_file_index_ = 0;
@@ -145,6 +186,7 @@ class Block {
   unsigned block_ = 0, block_y_ = 0;
   uint32_t run_ = 0;
   uint32_t barrier_time_ = 1;  // what has an earlier time comes before the last barrier
+  bool stopping_ = false;  // there is a fault or an error
   std::optional<Fault> fault_;
   std::exception_ptr error_;
 };

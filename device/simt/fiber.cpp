@@ -20,11 +20,12 @@ constexpr size_t guard_bytes = 4096;
 constexpr size_t kept_max = 1024;
 
 // A stack's end lies at another line of its page in each fiber: at the same one, all would share
-// the few lines of the first cache that this place of a page has.
+// the few lines of the first cache that this place of a page has. What a kernel uses of it, a
+// quarter of a page, lies in one page.
 size_t next_color() {
-  constexpr size_t line_bytes = 64, page_bytes = 4096, step = 5;  // an odd step takes every line
+  constexpr size_t line_bytes = 64, colors = 48, step = 5;  // prime to each other
   static thread_local size_t made = 0;
-  return made++ * step * line_bytes % page_bytes;
+  return made++ * step % colors * line_bytes;
 }
 
 std::vector<std::unique_ptr<Fiber>>& kept_here() {

@@ -37,7 +37,7 @@ inline void arrive_with([[maybe_unused]] void* fake_stack,
 #endif
 }
 
-class Fiber : private PausedStack {
+class alignas(64) Fiber : private PausedStack {
  public:
   // Runs once per start; lets no exception out. At its end the fiber that it gives goes on, or,
   // where it gives none, whoever resumed last.
@@ -71,9 +71,11 @@ class Fiber : private PausedStack {
   }
   // Pauses, and `next` goes on in its place: when that pauses, whoever resumed this one does.
   [[gnu::always_inline]] void pause_for(Fiber& next) {
+#ifdef GDN_SIMT_ASAN
     next.is_resumed_ = false;
     next.back_bottom_ = back_bottom_;
     next.back_bytes_ = back_bytes_;
+#endif
     leave_for(&fake_stack_, next.bottom_, next.bytes_);
     hand_over(*this, next);
     arrive();
@@ -83,12 +85,14 @@ class Fiber : private PausedStack {
   static void enter(PausedStack& self);
 
   void arrive() {
+#ifdef GDN_SIMT_ASAN
     const void* left_bottom = back_bottom_;
     size_t left_bytes = back_bytes_;
     arrive_with(fake_stack_, &left_bottom, &left_bytes);
     if (!is_resumed_) return;
     back_bottom_ = left_bottom;
     back_bytes_ = left_bytes;
+#endif
   }
 
   Body body_ = nullptr;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
+#include <vector>
 
 namespace gdn::simt {
 namespace {
@@ -16,6 +18,18 @@ constexpr size_t guard_bytes_min = 64 * 1024;
 constexpr size_t guard_bytes_max = size_t{1} << 30;
 // Beyond these the oldest released region is given back, and its address may be used again.
 constexpr size_t released_max = 4096;
+
+// Regions of no more than this many bytes in the middle are kept, guards and all, for the next
+// allocation of their size on this operating system thread: most live for one run of a small case,
+// and the calls of the system cost more than that. So many of a size at most.
+constexpr size_t kept_bytes_max = 64 * 1024;
+constexpr size_t kept_max = 256;
+
+using Regions = std::vector<uint8_t*>;
+Regions& kept_regions(size_t region_bytes) {
+  static thread_local std::map<size_t, Regions> kept;
+  return kept[region_bytes];
+}
 
 size_t whole_pages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
@@ -32,10 +46,39 @@ std::string Allocation::place_of(const void* address) const {
          std::to_string(bytes) + " bytes)";
 }
 
+// Where accesses are checked, one to what was released is found; else its pages are as they were.
+bool Memory::is_kept(size_t middle_bytes) const {
+  return !options_.checks && middle_bytes <= kept_bytes_max;
+}
+
 Memory::~Memory() {
   for (const auto& [region, allocation] : by_region_) {
-    munmap(allocation.region, allocation.region_bytes);
+    const size_t guard = static_cast<size_t>(allocation.base - allocation.region);
+    Regions& kept = kept_regions(allocation.region_bytes);
+    if (is_kept(allocation.region_bytes - 2 * guard) && kept.size() < kept_max) {
+      kept.push_back(allocation.region);
+    } else {
+      munmap(allocation.region, allocation.region_bytes);
+    }
   }
+}
+
+// Address space with readable pages in its middle; nullptr where the system has no more.
+uint8_t* Memory::new_region(size_t middle, size_t guard) {
+  const size_t bytes = middle + 2 * guard;
+  if (Regions& kept = kept_regions(bytes); is_kept(middle) && !kept.empty()) {
+    uint8_t* const region = kept.back();
+    kept.pop_back();
+    std::memset(region + guard, 0, middle);
+    return region;
+  }
+  void* const region =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (region == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<uint8_t*>(region);
+  if (mprotect(begin + guard, middle, PROT_READ | PROT_WRITE) == 0) return begin;
+  munmap(region, bytes);
+  return nullptr;
 }
 
 void* Memory::allocate(size_t bytes, std::string_view name) {
@@ -51,15 +94,9 @@ void* Memory::allocate(size_t bytes, std::string_view name) {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  void* const region = mmap(nullptr, made.region_bytes, PROT_NONE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (region == MAP_FAILED) return nullptr;
-  made.region = static_cast<uint8_t*>(region);
+  made.region = new_region(middle, guard);
+  if (made.region == nullptr) return nullptr;
   made.base = made.region + guard;
-  if (mprotect(made.base, middle, PROT_READ | PROT_WRITE) != 0) {
-    munmap(region, made.region_bytes);
-    return nullptr;
-  }
   if (bytes <= options_.poison_bytes_max) fill(made.base, bytes, options_.poison);
   live_bytes_ += bytes;
   uint8_t* const base = made.base;
@@ -73,9 +110,14 @@ bool Memory::release(void* base) {
   found->live = false;
   found->shadow = Shadow();
   live_bytes_ -= found->bytes;
-  // Mapping anew drops the pages, and leaves addresses that nothing else is given.
-  mmap(found->region, found->region_bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  const size_t guard = static_cast<size_t>(found->base - found->region);
+  if (const size_t middle = found->region_bytes - 2 * guard; is_kept(middle)) {
+    fill(found->base, middle, options_.poison);
+  } else {
+    // Mapping anew drops the pages, and leaves addresses that nothing else is given.
+    mmap(found->region, found->region_bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
   released_.push_back(found->region);
   if (released_.size() > released_max) {
     const auto oldest = by_region_.find(released_.front());

@@ -52,6 +52,9 @@ class Memory {
   static void fill(void* at, size_t bytes, uint32_t pattern);
 
  private:
+  bool is_kept(size_t middle_bytes) const;
+  uint8_t* new_region(size_t middle, size_t guard);
+
   const Options& options_;
   std::map<const uint8_t*, Allocation> by_region_;
   std::deque<const uint8_t*> released_;  // oldest first

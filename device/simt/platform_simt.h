@@ -134,39 +134,48 @@ GDN_SIMT_INLINE int block_index_y() { return simt::running.block_y; }
 GDN_SIMT_INLINE int block_count() { return simt::running.blocks; }
 GDN_SIMT_INLINE int block_count_y() { return simt::running.blocks_y; }
 
-inline void barrier(Site site = here()) { simt::block_barrier(site); }
-inline void syncwarp(uint32_t mask = full_mask, Site site = here()) {
-  simt::warp_call(simt::WarpCall::sync, mask, 0, 0, site);
+GDN_SIMT_INLINE uint64_t warp_call(simt::WarpCall call, uint32_t mask, uint64_t value, int argument,
+                                   Site site) {
+  simt::take(simt::arrive_at_warp_call(call, mask, value, argument, site));
+  return simt::go_on_from_warp_call();
+}
+
+GDN_SIMT_INLINE void barrier(Site site = here()) {
+  simt::take(simt::arrive_at_barrier(site));
+  simt::go_on_from_barrier();
+}
+GDN_SIMT_INLINE void syncwarp(uint32_t mask = full_mask, Site site = here()) {
+  warp_call(simt::WarpCall::sync, mask, 0, 0, site);
 }
 
 template <class T>
-T exchanged(simt::WarpCall call, uint32_t mask, T value, int argument, Site site) {
+GDN_SIMT_INLINE T exchanged(simt::WarpCall call, uint32_t mask, T value, int argument, Site site) {
   static_assert(std::is_arithmetic_v<T>, "shuffle a number: read an element into one first");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
-  bits = simt::warp_call(call, mask, bits, argument, site);
+  bits = warp_call(call, mask, bits, argument, site);
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
 template <class T>
-T shuffle(uint32_t mask, T value, int source, Site site = here()) {
+GDN_SIMT_INLINE T shuffle(uint32_t mask, T value, int source, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle, mask, value, source, site);
 }
 template <class T>
-T shuffle_xor(uint32_t mask, T value, int lane_bits, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_xor(uint32_t mask, T value, int lane_bits, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_xor, mask, value, lane_bits, site);
 }
 template <class T>
-T shuffle_down(uint32_t mask, T value, int distance, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_down(uint32_t mask, T value, int distance, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_down, mask, value, distance, site);
 }
 template <class T>
-T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
+GDN_SIMT_INLINE T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_up, mask, value, distance, site);
 }
-inline uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
+GDN_SIMT_INLINE uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
   const uint64_t vote = predicate ? 1 : 0;
-  return static_cast<uint32_t>(simt::warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
+  return static_cast<uint32_t>(warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
 }
 
 template <int N, class T, simt::Space space>
@@ -191,6 +200,36 @@ GDN_SIMT_INLINE void store(const Pointer<T, space>& p, int64_t i, const Pack<T, 
   T* const at = element_address(p.address, i);
   checked(at, sizeof values, simt::Access::write, space, site);
   std::memcpy(at, &values, sizeof values);
+}
+
+// A copy is carried out when the thread that asked for it waits for it; until then its destination
+// counts as never written.
+template <int N, class T>
+GDN_SIMT_INLINE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
+                                int64_t from_index, Site site = here()) {
+  T* const at = element_address(to.address, to_index);
+  const T* const source = element_address(from.address, from_index);
+  if (simt::running.checks) {
+    simt::copy_async(at, source, sizeof(T) * N, site);
+  } else {
+    std::memcpy(at, source, sizeof(T) * N);
+  }
+}
+GDN_SIMT_INLINE void close_copies() {
+  if (simt::running.checks) simt::close_copies();
+}
+template <int sets>
+GDN_SIMT_INLINE void wait_for_copies(Site site = here()) {
+  if (simt::running.checks) simt::wait_for_copies(sets, site);
+}
+
+template <class T, simt::Space space>
+GDN_SIMT_INLINE bool is_aligned(const Pointer<T, space>& p, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(p.address) % bytes == 0;
+}
+
+GDN_SIMT_INLINE void wait_for_launches_before() {
+  if (simt::running.checks) simt::wait_for_launches_before();
 }
 
 template <class T, simt::Space space>
@@ -222,6 +261,27 @@ inline int32_t dp4a(int32_t a, int32_t b, int32_t c) {
     sum += static_cast<uint32_t>(x * y);
   }
   return static_cast<int32_t>(sum);
+}
+
+inline uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t chosen) {
+  const uint64_t bytes = uint64_t{b} << 32 | a;
+  uint32_t taken = 0;
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t which = chosen >> (4 * i) & 7U;
+    taken |= static_cast<uint32_t>(bytes >> (8 * which) & 0xffU) << (8 * i);
+  }
+  return taken;
+}
+
+inline Pack<int32_t, 4> matrix_product_s8(const Pack<uint32_t, 4>& left,
+                                          const Pack<uint32_t, 2>& right, Site site = here()) {
+  simt::MatrixLane mine;
+  std::memcpy(mine.left, &left, sizeof mine.left);
+  std::memcpy(mine.right, &right, sizeof mine.right);
+  warp_call(simt::WarpCall::matrix_product, full_mask, reinterpret_cast<uintptr_t>(&mine), 0, site);
+  Pack<int32_t, 4> sums;
+  std::memcpy(&sums, mine.sums, sizeof sums);
+  return sums;
 }
 
 // NaN gives 0; what lies outside int32 gives the nearer end.
@@ -272,7 +332,10 @@ constexpr std::string_view kernel_name() {
 template <auto kernel>
 [[nodiscard]] std::optional<simt::Fault> launch(simt::Machine& machine, const LaunchShape& shape,
                                                 const Params<kernel>& params) {
-  const auto body = [](const void* p) { kernel(*static_cast<const Params<kernel>*>(p)); };
+  const auto body = [](const void* p) {
+    if constexpr (!begins_early<kernel>) wait_for_launches_before();
+    kernel(*static_cast<const Params<kernel>*>(p));
+  };
   return machine.run(kernel_name<kernel>(), body, &params, shape);
 }
 

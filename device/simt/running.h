@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/simt/fiber.h"
 #include "device/simt/shadow.h"
 #include "device/simt/site.h"
 
@@ -35,11 +36,56 @@ enum class Space : uint8_t { global, shared };
 
 // Each stops the launch by an exception of the simulator's own where it finds a fault.
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site);
-void block_barrier(Site site);
 
-enum class WarpCall : uint8_t { sync, shuffle, shuffle_xor, shuffle_down, shuffle_up, ballot };
-// value is what the lane brings, argument its source, distance or lane bits.
-uint64_t warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+// What a thread does where it must wait: `self` pauses for `next`, or, if that is nullptr, for the
+// scheduler. Where `self` is nullptr it need not wait.
+struct Turn {
+  Fiber* self = nullptr;
+  Fiber* next = nullptr;
+};
+
+// A barrier or a warp operation is a call that arrives, the turn that it asks for, and a call that
+// goes on. The switch of stacks stands between them, in the kernel's own code: no call is left on
+// one stack while its return is made on another.
+Turn arrive_at_barrier(Site site);
+void go_on_from_barrier();
+
+enum class WarpCall : uint8_t {
+  sync,
+  shuffle,
+  shuffle_xor,
+  shuffle_down,
+  shuffle_up,
+  ballot,
+  matrix_product,
+};
+// value is what the lane brings, argument its source, distance or lane bits. Of a matrix product
+// value is the address of the lane's MatrixLane.
+Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
+uint64_t go_on_from_warp_call();  // what the lane takes
+
+[[gnu::always_inline]] inline void take(const Turn& turn) {
+  if (turn.self == nullptr) return;
+  if (turn.next != nullptr) {
+    turn.self->pause_for(*turn.next);
+  } else {
+    turn.self->pause();
+  }
+}
+
+// Signed bytes of the operands [16][32] and [32][8], and what the lane takes of their product;
+// which is which: see matrix_product_s8 in platform_cuda.h.
+struct MatrixLane {
+  int8_t left[4][4];
+  int8_t right[2][4];
+  int32_t sums[4];
+};
+
+// Copies by the calling thread from global to shared memory: see copy_async in platform_cuda.h.
+void copy_async(void* to, const void* from, unsigned bytes, Site site);
+void close_copies();
+void wait_for_copies(int sets, Site site);
+void wait_for_launches_before();
 
 void* shared_array(const void* key, size_t bytes, Site site);
 void* dynamic_shared_bytes();
