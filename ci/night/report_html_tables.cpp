@@ -29,7 +29,7 @@ bool is_empty(const NightInvariant& row) {
 }
 
 std::vector<HtmlCell> cells_of(std::string name, const NightInvariant& row) {
-  return {{std::move(name)},
+  return {{std::move(name), "name"},
           {row.engine},
           count_cell(row.holds),
           count_cell(row.fails, "bad"),
