@@ -76,6 +76,17 @@ struct LimitCommand {
 };
 ExitStatus run_limit(const LimitCommand& command);
 
+struct LongRunCommand {
+  std::string program = "deltaproof";
+  std::string engine = "twin";
+  int64_t tokens = 1'000'000;
+  int64_t head_dim = 16;
+  double horizon = 1'000'000;  // tokens
+  std::string seed;
+  std::string json;  // where to write, or empty
+};
+ExitStatus run_long_run(const LongRunCommand& command);
+
 struct OddsCommand {
   std::string program = "deltaproof";
   std::string seed;

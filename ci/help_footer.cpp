@@ -21,6 +21,7 @@ constexpr std::string_view examples[] = {
     "list invariants",
     "export --cases 200 --subject recurrent --out cases.safetensors",
     "dialects",
+    "long-run --engine ./my_engine.so",
     "history import out/night.jsonl && deltaproof history drift",
     "report --history out/history.sqlite --out out",
     "corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so"};

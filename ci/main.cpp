@@ -180,6 +180,23 @@ void add_limit(CLI::App& app, gdn::LimitCommand& limit) {
                       "replace the part 'detection limits' of this document");
 }
 
+void add_long_run(CLI::App& app, gdn::LongRunCommand& run) {
+  CLI::App* const command = app.add_subcommand(
+      "long-run", "a recurrence over a million tokens, judged with the bound that gathers in it");
+  command->add_option("--engine", run.engine, engine_help)->capture_default_str();
+  command->add_option("--tokens", run.tokens, "how many")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->capture_default_str();
+  command->add_option("--head-dim", run.head_dim, "of the one head: kd and vd")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  command->add_option("--horizon", run.horizon, "tokens after which a state has decayed to 1/e")
+      ->check(between(1, 1e15))
+      ->capture_default_str();
+  command->add_option("--seed", run.seed, "of the tokens (default: 1)");
+  command->add_option("--json", run.json, "write every figure to this file");
+}
+
 void add_odds(CLI::App& app, gdn::OddsCommand& odds) {
   CLI::App* const command = app.add_subcommand(
       "odds", "the false alarms of the statistical tier, and what it sees beneath the bound");
@@ -281,6 +298,7 @@ struct Commands {
   gdn::TriageCommand triage;
   gdn::MatrixCommand matrix;
   gdn::LimitCommand limit;
+  gdn::LongRunCommand long_run;
   gdn::OddsCommand odds;
   gdn::CompareCommand compare;
   gdn::ListCommand list;
@@ -293,6 +311,7 @@ struct Commands {
 void add_commands(CLI::App& app, const char* program, Commands& c) {
   c.verify.program = c.check.program = c.replay.program = c.triage.program = program;
   c.matrix.program = c.limit.program = c.odds.program = c.dialects.program = program;
+  c.long_run.program = program;
   c.night.panel.program = c.corpus.add.program = program;
   add_verify(app, c.verify);
   add_check(app, c.check);
@@ -300,6 +319,7 @@ void add_commands(CLI::App& app, const char* program, Commands& c) {
   add_triage(app, c.triage);
   add_matrix(app, c.matrix);
   add_limit(app, c.limit);
+  add_long_run(app, c.long_run);
   add_odds(app, c.odds);
   add_compare(app, c.compare);
   add_list(app, c.list);
@@ -319,6 +339,7 @@ gdn::ExitStatus run_command(const CLI::App& app, const Commands& c) {
     return c.matrix.kernel_mutants ? gdn::run_kernel_matrix(c.matrix) : gdn::run_matrix(c.matrix);
   }
   if (app.got_subcommand("limit")) return gdn::run_limit(c.limit);
+  if (app.got_subcommand("long-run")) return gdn::run_long_run(c.long_run);
   if (app.got_subcommand("odds")) return gdn::run_odds(c.odds);
   if (app.got_subcommand("compare")) return gdn::run_compare(c.compare);
   if (app.got_subcommand("list")) return gdn::run_list(c.list);

@@ -103,9 +103,10 @@ GDN_VECTORS_OF_512 OfAnyTree in_trees_by_512(std::span<const double> sorted, dou
 OfAnyTree of_any_tree(std::span<const double> terms, double off) {
   std::vector<double> sorted(terms.begin(), terms.end());
   std::sort(sorted.begin(), sorted.end());
-  const OfAnyTree trees = widest_here() == VectorWidth::of_512_bits   ? in_trees_by_512(sorted, off)
-                          : widest_here() == VectorWidth::of_256_bits ? in_trees_by_256(sorted, off)
-                                                                      : in_trees_portably(sorted, off);
+  const OfAnyTree trees = widest_here() == VectorWidth::of_512_bits ? in_trees_by_512(sorted, off)
+                          : widest_here() == VectorWidth::of_256_bits
+                              ? in_trees_by_256(sorted, off)
+                              : in_trees_portably(sorted, off);
   // Each of the n - 1 values of V misses at most gamma of double (n) of sum_abs; what they add up
   // to, another. The caller allows for the first.
   const double n = static_cast<double>(terms.size());

@@ -83,9 +83,12 @@ template <class Number>
 void add_whole(VectorWidth width, const float* w, const Number* x, int64_t blocks,
                BlockedSums& into) {
   switch (width) {
-    case VectorWidth::portable: return add_portably(w, x, blocks, into);
-    case VectorWidth::of_256_bits: return add_by_256(w, x, blocks, into);
-    case VectorWidth::of_512_bits: return add_by_512(w, x, blocks, into);
+    case VectorWidth::portable:
+      return add_portably(w, x, blocks, into);
+    case VectorWidth::of_256_bits:
+      return add_by_256(w, x, blocks, into);
+    case VectorWidth::of_512_bits:
+      return add_by_512(w, x, blocks, into);
   }
 }
 

@@ -1,9 +1,9 @@
 // Dot products in double with compensated sums of blocks (blocked_sums.h).
 //
 // With eps = 2^-53, gamma(m) = m eps / (1 - m eps), A = sum |t_i|, t_i = w_i x_i:
-// a product is rounded once, exact where x_i is a float32 number; a block adds up four of a lane, so
-// that its sum b_k misses that of its terms by gamma(4) of their magnitudes (Higham, 3.1). TwoSum
-// turns s + b_k into its rounded sum and its exact error e_k:
+// a product is rounded once, exact where x_i is a float32 number; a block adds up four of a lane,
+// so that its sum b_k misses that of its terms by gamma(4) of their magnitudes (Higham, 3.1).
+// TwoSum turns s + b_k into its rounded sum and its exact error e_k:
 //   sum b_k = s + sum e_k, exactly;   sum |e_k| <= eps m (1 + gamma(m)) (1 + gamma(4)) A,
 // as each b_k lies beneath at most m additions, those of its lane and four that join the lanes. The
 // sum c of the e_k takes two additions for each of s, and its error is at most gamma(2m) of theirs.
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -45,19 +46,36 @@ bool may_underflow(std::span<const double> x) {
 // gamma of double.
 double double_gamma(double count) { return count * eps / (1 - count * eps); }
 
-// Pairs of lanes into one, until there is one.
-void join_lanes(BlockedSums& sums) {
-  for (int half = sum_lanes / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) {
-      const double before = sums.sum[lane], other = sums.sum[lane + half];
-      const double after = before + other;
-      const double taken = after - before;
-      const double error = (before - (after - taken)) + (other - taken);
-      sums.correction[lane] += sums.correction[lane + half] + error;
-      sums.sum[lane] = after;
-      sums.magnitude[lane] += sums.magnitude[lane + half];
-    }
+// The upper half of the lanes into the lower one.
+template <int half>
+void join_halves(BlockedSums& sums) {
+  constexpr int together = half < 2 ? 1 : 2;
+  using Doubles = typename Vectors<together>::Doubles;
+  const auto fetch = [](const double* from) {
+    Doubles to;
+    std::memcpy(&to, from, sizeof to);
+    return to;
+  };
+  for (int lane = 0; lane < half; lane += together) {
+    const Doubles before = fetch(sums.sum + lane), other = fetch(sums.sum + lane + half);
+    const Doubles after = before + other;
+    const Doubles taken = after - before;
+    const Doubles error = (before - (after - taken)) + (other - taken);
+    const Doubles correction =
+        fetch(sums.correction + lane) + (fetch(sums.correction + lane + half) + error);
+    const Doubles magnitude = fetch(sums.magnitude + lane) + fetch(sums.magnitude + lane + half);
+    std::memcpy(sums.sum + lane, &after, sizeof after);
+    std::memcpy(sums.correction + lane, &correction, sizeof correction);
+    std::memcpy(sums.magnitude + lane, &magnitude, sizeof magnitude);
   }
+}
+
+void join_lanes(BlockedSums& sums) {
+  static_assert(sum_lanes == 16);
+  join_halves<8>(sums);
+  join_halves<4>(sums);
+  join_halves<2>(sums);
+  join_halves<1>(sums);
 }
 
 // What all rows of one x share: the error of a sum of so many terms, as parts of A.
@@ -80,8 +98,9 @@ ExactDot result_of(BlockedSums& sums, const Roundings& roundings) {
   result.value = sums.sum[0] + sums.correction[0];
   result.sum_abs = (sums.magnitude[0] + roundings.underflow) * (1 + roundings.magnitude);
   // The factor covers the few operations here.
-  result.radius = (eps * std::fabs(result.value) + roundings.correction * result.sum_abs) *
-                      (1 + 0x1p-40) + roundings.underflow;
+  result.radius =
+      (eps * std::fabs(result.value) + roundings.correction * result.sum_abs) * (1 + 0x1p-40) +
+      roundings.underflow;
   return result;
 }
 

@@ -111,9 +111,12 @@ TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
     {"mutant": "m", "operator": "conv", "survives": false, "killed_by": "a"},
     {"mutant": "n", "operator": "conv", "survives": true, "killed_by": ""}]})");
   write("bench.json", R"({"benchmarks": [
-    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 3.0, "time_unit": "us"},
-    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 1.0, "time_unit": "us"},
-    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 2.0, "time_unit": "us"},
+    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 3.0, "time_unit": "us",
+     "times_plain": 0.5},
+    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 1.0, "time_unit": "us",
+     "times_plain": 1.5},
+    {"name": "x", "run_name": "x", "run_type": "iteration", "cpu_time": 2.0, "time_unit": "us",
+     "times_plain": 1.0},
     {"name": "x_mean", "run_name": "x", "run_type": "aggregate", "cpu_time": 9,
      "time_unit": "us"}]})");
   write("gpu/gpu.json", R"({"parts": [{"statements": [
@@ -125,13 +128,17 @@ TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
   ASSERT_THAT(night.mutants, SizeIs(2));
   EXPECT_EQ(night.mutants[0].state, "killed");
   EXPECT_EQ(night.mutants[1].state, "alive");
-  ASSERT_THAT(night.benches, SizeIs(2));
+  ASSERT_THAT(night.benches, SizeIs(3));
   EXPECT_EQ(night.benches[0].median, 2);
   EXPECT_EQ(night.benches[0].slowest, 3);
   EXPECT_EQ(night.benches[0].machine, "a CPU");
-  EXPECT_EQ(night.benches[1].name, "kernel conv");
-  EXPECT_EQ(night.benches[1].median, 2.5);
-  EXPECT_EQ(night.benches[1].machine, "a GPU");
+  // A ratio: more is better.
+  EXPECT_EQ(night.benches[1].name, "x times_plain");
+  EXPECT_EQ(night.benches[1].median, 1);
+  EXPECT_EQ(night.benches[1].fastest, 1.5);
+  EXPECT_EQ(night.benches[2].name, "kernel conv");
+  EXPECT_EQ(night.benches[2].median, 2.5);
+  EXPECT_EQ(night.benches[2].machine, "a GPU");
   ASSERT_THAT(night.findings, SizeIs(1));
   EXPECT_EQ(night.findings[0].engine, "cuda");
 }

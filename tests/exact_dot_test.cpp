@@ -335,9 +335,8 @@ TEST(ExactDot, GivesTheSameBitsForEveryVectorWidth) {
     const auto huge = [&] { return draw.bell() * 0x1p126; };
     expect_equal_bits(numbers<float>(count, any), numbers<double>(count, any));
     expect_equal_bits(numbers<float>(count, subnormal), numbers<double>(count, subnormal));
-    expect_equal_bits(numbers<float>(count, huge), numbers<double>(count, [&] {
-                        return draw.with_exponent(-1080, 1023);
-                      }));
+    expect_equal_bits(numbers<float>(count, huge),
+                      numbers<double>(count, [&] { return draw.with_exponent(-1080, 1023); }));
     // Any pattern at all: of 256, one is infinite or NaN.
     const auto pattern = [&] {
       return double(std::bit_cast<float>(static_cast<uint32_t>(draw.pattern())));

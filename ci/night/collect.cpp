@@ -240,8 +240,9 @@ void collect_stages(const std::string& folder, Night& night) {
   read("triage.json", [&](const std::string& text) { read_triage(text, first, night); });
   read("replay.json", [&](const std::string& text) { read_replay(text, night); });
   read("matrix.json", [&](const std::string& text) { read_matrix(text, night); });
-  read("bench.json",
-       [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  for (const char* const benches : {"bench.json", "bench_layer.json"}) {
+    read(benches, [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  }
   read("gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
   for (const std::string& target : folders_with("pieces", folder + "/fuzz")) {
     read("fuzz/" + fs::path(target).filename().string() + "/pieces",

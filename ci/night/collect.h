@@ -38,7 +38,7 @@ void drop_repeated(std::vector<NightGap>& gaps);
 //   triage.json       triage --json of check.json     the diagnosis of its findings
 //   replay.json       replay --json                   findings that check has not
 //   matrix.json       matrix --until-killed --json    mutants
-//   bench.json        a Google Benchmark              benches
+//   bench.json        a Google Benchmark              benches, and bench_layer.json likewise
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
 //   coverage/outcomes.tsv  ci/coverage                coverage

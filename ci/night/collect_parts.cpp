@@ -56,9 +56,10 @@ NightInvariant& asked_of(const std::string& engine, const std::string& invariant
   return row;
 }
 
-// The repetitions of each benchmark of the program; without them its one run.
+// The repetitions of each benchmark of the program, without them its one run; and those of its
+// ratios to something else that was measured beside it, `times_...`, of which more is better.
 void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
-  std::map<std::string, std::vector<double>> times;
+  std::map<std::string, std::vector<double>> times, ratios;
   std::map<std::string, std::string> units;
   const json report = json::parse(text);
   for (const json& run : report.at("benchmarks")) {
@@ -66,11 +67,18 @@ void read_benchmark(const std::string& text, const std::string& machine, Night& 
     const std::string name = run.value("run_name", run.at("name").get<std::string>());
     times[name].push_back(run.at("cpu_time"));
     units[name] = run.at("time_unit");
+    for (const auto& [key, value] : run.items()) {
+      if (key.starts_with("times_")) ratios[name + " " + key].push_back(value);
+    }
   }
   for (auto& [name, each] : times) {
     std::sort(each.begin(), each.end());
     night.benches.push_back(
         {machine, name, units[name], each[each.size() / 2], each.front(), each.back()});
+  }
+  for (auto& [name, each] : ratios) {
+    std::sort(each.begin(), each.end());
+    night.benches.push_back({machine, name, "x", each[each.size() / 2], each.back(), each.front()});
   }
 }
 

@@ -105,16 +105,16 @@ void Engine::queue_layer(const Layer& l, const float* h) {
                                   .g = t.at(GDN_G),
                                   .q_normed = t.at(GDN_Q),
                                   .k_normed = t.at(GDN_K)});
-  queue_delta_rule(backend, {.shape = s,
-                             .q = t.at(GDN_Q),
-                             .k = t.at(GDN_K),
-                             .v = t.at(GDN_V),
-                             .g = t.at(GDN_G),
-                             .gk = nullptr,
-                             .beta = t.at(GDN_BETA),
-                             .S = l.now.S.data(),
-                             .o = t.at(GDN_O)});
-  queue_gated_norm(backend, s, t.at(GDN_O), t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
+  const DeltaRuleCall rule = {.shape = s,
+                              .q = t.at(GDN_Q),
+                              .k = t.at(GDN_K),
+                              .v = t.at(GDN_V),
+                              .g = t.at(GDN_G),
+                              .gk = nullptr,
+                              .beta = t.at(GDN_BETA),
+                              .S = l.now.S.data(),
+                              .o = t.at(GDN_O)};
+  queue_delta_rule_norm(backend, rule, t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
   queue_projection(backend, l.out.matrix(s.hidden_size, sizes_.v_dim),
                    queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT));
 }

@@ -10,6 +10,7 @@ enum class KernelId : uint8_t {
   conv,
   conv_gates_norm,
   delta_rule,
+  delta_rule_norm,
   dequant,
   gated_norm,
   gates,
@@ -19,6 +20,7 @@ enum class KernelId : uint8_t {
   q8_activations,
   qk_norm,
   recurrent,
+  recurrent_packed,
   gather,
   count
 };

@@ -7,7 +7,7 @@
 #include "device/host/kernel_id.h"
 #include "device/kernels/conv.cuh"
 #include "device/kernels/conv_gates_norm.cuh"
-#include "device/kernels/delta_rule.cuh"
+#include "device/kernels/delta_rule_norm.cuh"
 #include "device/kernels/dequant.cuh"
 #include "device/kernels/gated_norm.cuh"
 #include "device/kernels/gates.cuh"
@@ -31,6 +31,7 @@ constexpr std::array<Kept, host::kernel_count> kernel_table() {
   put(KernelId::conv, Entry<kernels::conv>::value);
   put(KernelId::conv_gates_norm, Entry<kernels::conv_gates_norm>::value);
   put(KernelId::delta_rule, Entry<kernels::delta_rule>::value);
+  put(KernelId::delta_rule_norm, Entry<kernels::delta_rule_norm>::value);
   put(KernelId::dequant, Entry<kernels::dequant>::value);
   put(KernelId::gated_norm, Entry<kernels::gated_norm>::value);
   put(KernelId::gates, Entry<kernels::gates>::value);
@@ -40,6 +41,7 @@ constexpr std::array<Kept, host::kernel_count> kernel_table() {
   put(KernelId::q8_activations, Entry<kernels::q8_activations>::value);
   put(KernelId::qk_norm, Entry<kernels::qk_norm>::value);
   put(KernelId::recurrent, Entry<kernels::recurrent>::value);
+  put(KernelId::recurrent_packed, Entry<kernels::recurrent_packed>::value);
   put(KernelId::gather, Entry<kernels::gather>::value);
   return table;
 }

@@ -73,6 +73,9 @@ float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q
 void queue_delta_rule(Backend& backend, const DeltaRuleCall& call);
 void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, const float* z,
                       const float* w, float* y);
+// Both, in one launch where a block can have a whole head.
+void queue_delta_rule_norm(Backend& backend, const DeltaRuleCall& call, const float* z,
+                           const float* w, float* y);
 void queue_dequant(Backend& backend, int64_t rows, int64_t cols, const uint8_t* tiles, float* out);
 
 // A view [n0][n1][n2] into a buffer, read into contiguous float32 or written from it.

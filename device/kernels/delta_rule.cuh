@@ -86,7 +86,7 @@ template <bool packed>
 GDN_DEVICE Pack<float, 4> load_columns(const DeltaRulePart& part, int row) {
   const global<float> S = part.S + row * part.vd;
   if constexpr (packed) {
-    return part.columns > 0 ? load<4>(S, 0) : Pack<float, 4>{};
+    return part.columns > 0 ? load_streaming<4>(S, 0) : Pack<float, 4>{};
   } else {
     Pack<float, 4> values = {};
     GDN_UNROLL
@@ -101,7 +101,7 @@ template <bool packed>
 GDN_DEVICE void store_columns(const DeltaRulePart& part, int row, const Pack<float, 4>& values) {
   const global<float> S = part.S + row * part.vd;
   if constexpr (packed) {
-    if (part.columns > 0) store(S, 0, values);
+    if (part.columns > 0) store_streaming(S, 0, values);
   } else {
     GDN_UNROLL
     for (int j = 0; j < 4; ++j) {
@@ -268,7 +268,7 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
-GDN_KERNEL void delta_rule(const DeltaRule& p) {
+GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   const DeltaRulePart part = delta_rule_part(p);
   if (p.vd % 4 == 0) {
@@ -277,6 +277,8 @@ GDN_KERNEL void delta_rule(const DeltaRule& p) {
     delta_rule_of<false>(p, part, decay);
   }
 }
+
+GDN_KERNEL void delta_rule(const DeltaRule& p) { delta_rule_of_slice(p); }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
 

@@ -29,7 +29,7 @@ inline InProjQ4Blocks in_proj_q4_blocks(int64_t qkv_rows, int64_t z_rows) {
   constexpr int64_t blocks_for_tiles = q4_blocks_at_once - 1;
   int64_t each = (qkv + z + blocks_for_tiles - 1) / blocks_for_tiles;
   const auto blocks = [&](int64_t units) { return (units + each - 1) / each; };
-  if (blocks(qkv) + blocks(z) > blocks_for_tiles) ++each;
+  while (blocks(qkv) + blocks(z) > blocks_for_tiles) ++each;
   const int64_t of_tiles = blocks(qkv) + blocks(z);
   const int64_t left = q4_blocks_at_once - of_tiles;
   return {blocks(qkv), blocks(z), left > 1 ? left : 1};

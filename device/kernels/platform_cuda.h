@@ -149,19 +149,30 @@ GDN_DEVICE void store(const Pointer<T>& p, int64_t i, const Pack<T, N>& values, 
   *reinterpret_cast<Word*>(p.address + i) = __builtin_bit_cast(Word, values);
 }
 
-// Copies of N elements that go on beside the calling thread: those that it has asked for since it
-// last closed a set are one set; once it has waited until at most `sets` of its own are under way
-// the others have arrived, for it, and for others after a syncwarp or a barrier.
+// What is read once is the first to leave the L2 cache.
+GDN_DEVICE uint64_t read_once() {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// Copies of N elements, read once, that go on beside the calling thread: those that it has asked
+// for since it last closed a set are one set; once it has waited until at most `sets` of its own
+// are under way the others have arrived, for it, and for others after a syncwarp or a barrier.
 template <int N, class T>
 GDN_DEVICE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
                            int64_t from_index, Site = {}) {
   constexpr int bytes = N * sizeof(T);
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to.address + to_index));
   const T* const source = from.address + from_index;
+  const uint64_t policy = read_once();
   if constexpr (bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(source) : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(at),
+                 "l"(source), "l"(policy)
+                 : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(source), "n"(bytes)
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(at),
+                 "l"(source), "n"(bytes), "l"(policy)
                  : "memory");
   }
 }
@@ -169,6 +180,13 @@ GDN_DEVICE void close_copies() { asm volatile("cp.async.commit_group;" ::: "memo
 template <int sets>
 GDN_DEVICE void wait_for_copies(Site = {}) {
   asm volatile("cp.async.wait_group %0;" ::"n"(sets) : "memory");
+}
+
+// Not read again soon: first to leave the cache.
+template <int N, class T>
+GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values, Site = {}) {
+  using Word = WordsOf<T, N>;
+  __stcs(reinterpret_cast<Word*>(p.address + i), __builtin_bit_cast(Word, values));
 }
 
 template <template <class> class Pointer, class T>

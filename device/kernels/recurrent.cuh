@@ -51,7 +51,7 @@ struct Recurrent {
 // Narrow slices where there are few heads, so that every multiprocessor has some; else wide ones,
 // of which a row is more bytes in one place. Threads: as of delta_rule.
 inline unsigned recurrent_threads(int64_t heads) {
-  constexpr int64_t many_heads = 4 * 132;
+  constexpr int64_t many_heads = 2 * 132;
   return heads < many_heads ? 64 : 256;
 }
 inline LaunchShape recurrent_shape(int64_t sequences, int64_t v_heads, int64_t kd, int64_t vd,
@@ -289,18 +289,25 @@ GDN_DEVICE void zero_output(const Recurrent& p, const RecurrentPart& part) {
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
-GDN_KERNEL void recurrent(const Recurrent& p) {
+template <bool packed, bool held>
+GDN_DEVICE void recurrent_block(const Recurrent& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   RecurrentPart part = recurrent_part(p);
   wait_for_launches_before();
   if (part.sequence.start == recurrent_zero_output) return zero_output(p, part);
-  const bool held = p.kd <= delta_rule_rows_at_once;
-  if (p.packed != 0) {
-    if (held) return recurrent_of<true, true>(p, part, decay);
-    return recurrent_of<true, false>(p, part, decay);
-  }
-  if (held) return recurrent_of<false, true>(p, part, decay);
-  return recurrent_of<false, false>(p, part, decay);
+  recurrent_of<packed, held>(p, part, decay);
+}
+
+// Whether recurrent_packed takes the call; else recurrent does.
+GDN_HOST_DEVICE inline bool is_held(int64_t kd) { return kd <= delta_rule_rows_at_once; }
+
+// Packed states, all rows of a head held. By itself, as the other forms need more registers.
+GDN_KERNEL void recurrent_packed(const Recurrent& p) { recurrent_block<true, true>(p); }
+
+GDN_KERNEL void recurrent(const Recurrent& p) {
+  if (is_held(p.kd)) return recurrent_block<false, true>(p);
+  if (p.packed != 0) return recurrent_block<true, false>(p);
+  recurrent_block<false, false>(p);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
@@ -310,8 +317,12 @@ namespace gdn::inline GDN_MACHINE {
 // A head's rows are held in some 120 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::recurrent> = 256;
+template <>
+inline constexpr int block_threads_max<kernels::recurrent_packed> = 512;
 // Which sequence and head a block has, the host wrote.
 template <>
 inline constexpr bool begins_early<kernels::recurrent> = true;
+template <>
+inline constexpr bool begins_early<kernels::recurrent_packed> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

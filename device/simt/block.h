@@ -186,7 +186,7 @@ class Block {
   unsigned block_ = 0, block_y_ = 0;
   uint32_t run_ = 0;
   uint32_t barrier_time_ = 1;  // what has an earlier time comes before the last barrier
-  bool stopping_ = false;  // there is a fault or an error
+  bool stopping_ = false;      // there is a fault or an error
   std::optional<Fault> fault_;
   std::exception_ptr error_;
 };

@@ -37,7 +37,7 @@ inline void arrive_with([[maybe_unused]] void* fake_stack,
 #endif
 }
 
-class alignas(64) Fiber : private PausedStack {
+class Fiber : private PausedStack {
  public:
   // Runs once per start; lets no exception out. At its end the fiber that it gives goes on, or,
   // where it gives none, whoever resumed last.
@@ -99,7 +99,7 @@ class alignas(64) Fiber : private PausedStack {
   void* argument_ = nullptr;
   bool ending_ = false;
   bool is_resumed_ = false;  // rather than handed over to
-  void* mapping_;  // a guard page, then the stack
+  void* mapping_;            // a guard page, then the stack
   void* bottom_;
   size_t bytes_;
 

@@ -202,6 +202,12 @@ GDN_SIMT_INLINE void store(const Pointer<T, space>& p, int64_t i, const Pack<T, 
   std::memcpy(at, &values, sizeof values);
 }
 
+template <int N, class T>
+GDN_SIMT_INLINE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values,
+                                     Site site = here()) {
+  store(p, i, values, site);
+}
+
 // A copy is carried out when the thread that asked for it waits for it; until then its destination
 // counts as never written.
 template <int N, class T>

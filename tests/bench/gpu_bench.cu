@@ -150,7 +150,7 @@ class Bench {
     found_.tables.push_back(std::move(table));
     found_.notes.push_back(
         "What several layers' arrays of a kernel take together must exceed the L2 cache for its "
-        "figure to be one of cold data: true of the projections and of delta_rule.");
+        "figure to be one of cold data: true of the projections and of delta_rule_norm.");
   }
 
   void time_float32_projections() {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "device/kernels/conv_gates_norm.cuh"
-#include "device/kernels/delta_rule.cuh"
-#include "device/kernels/gated_norm.cuh"
+#include "device/kernels/delta_rule_norm.cuh"
 #include "device/kernels/gemv_f32.cuh"
 #include "device/kernels/in_proj_q4.cuh"
 #include "tests/bench/gpu_arrays.h"
@@ -69,34 +68,31 @@ inline void queue_conv_gates_norm(const Work& w) {
         kernels::q_scale_of(s.head_k_dim)}});
 }
 
-inline void queue_delta_rule(const Work& w) {
+inline void queue_delta_rule_norm(const Work& w) {
   const Shape& s = w.s;
-  w.queue<kernels::delta_rule>(kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
-                               {{w.t.q},
-                                {w.t.k},
-                                {w.t.conv + 2 * s.k_dim()},
-                                {w.t.g},
-                                {nullptr},
-                                {w.t.beta},
-                                {w.l.S},
-                                {w.t.o},
-                                s.num_k_heads,
-                                s.head_k_dim,
-                                s.num_v_heads,
-                                s.head_v_dim,
-                                0,
-                                0});
-}
-
-inline void queue_gated_norm(const Work& w) {
-  w.queue<kernels::gated_norm>(kernels::gated_norm_shape(w.s.num_v_heads, w.s.head_v_dim),
-                               {{w.t.o},
-                                {w.t.z},
-                                {w.l.norm},
-                                {w.t.normed},
-                                w.s.num_v_heads,
-                                w.s.head_v_dim,
-                                w.s.rms_norm_eps});
+  w.queue<kernels::delta_rule_norm>(
+      kernels::delta_rule_norm_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
+      {{{w.t.q},
+        {w.t.k},
+        {w.t.conv + 2 * s.k_dim()},
+        {w.t.g},
+        {nullptr},
+        {w.t.beta},
+        {w.l.S},
+        {w.t.o},
+        s.num_k_heads,
+        s.head_k_dim,
+        s.num_v_heads,
+        s.head_v_dim,
+        0,
+        0},
+       {{w.t.o},
+        {w.t.z},
+        {w.l.norm},
+        {w.t.normed},
+        s.num_v_heads,
+        s.head_v_dim,
+        s.rms_norm_eps}});
 }
 
 struct TimedKernel {
@@ -129,8 +125,8 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
       {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden) + bytes_of(small_floats),
        queue_in_proj},
       {"conv_gates_norm", bytes_of(conv_floats + norm_and_gates_floats), queue_conv_gates_norm},
-      {"delta_rule", bytes_of(delta_floats), queue_delta_rule},
-      {"gated_norm", bytes_of(3 * s.v_dim() + s.head_v_dim), queue_gated_norm},
+      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim),
+       queue_delta_rule_norm},
       {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), queue_out},
   };
 }

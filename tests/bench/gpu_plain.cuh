@@ -1,6 +1,6 @@
-// What a GPU does at best with the bytes of a kernel: read them, or read and write them, and nothing
-// else; launched as the engine launches its kernels, so that a launch begins while the one before
-// ends, and waits for it before it asks for anything.
+// What a GPU does at best with the bytes of a kernel: read them, or read and write them, and
+// nothing else; launched as the engine launches its kernels, so that a launch begins while the one
+// before ends, and waits for it before it asks for anything.
 #pragma once
 
 #include "device/kernels/platform.h"

@@ -1,4 +1,4 @@
-// The kernel `recurrent` at batch 1 to 256 against the read+write ceiling of the same run.
+// The kernel `recurrent_packed` at batch 1 to 256 against the read+write ceiling of the same run.
 #include "tests/bench/gpu_recurrent.h"
 
 #include <vector>
@@ -109,7 +109,7 @@ Times time_batches(const Shape& s, const Pool& pool, const Timer& timer, int rep
     for (int64_t first = 0; first < pool_slots; first += batch) {
       const kernels::Recurrent params =
           batch_of(s, pool, sequences_there + first, store_there + first, batch);
-      require(launch<kernels::recurrent>(stream, shape, params), "launch");
+      require(launch<kernels::recurrent_packed>(stream, shape, params), "launch");
     }
   });
   require(cudaFree(sequences_there), "cudaFree");
