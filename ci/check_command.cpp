@@ -152,7 +152,8 @@ bool partial(const EngineSource& engine) {
   d.dialect.name = all.dialect.name;
   return !calls_lacked(d).empty() || d.apply != all.apply || d.options != all.options ||
          !(d.dialect == all.dialect) || d.contract.recurrence != all.contract.recurrence ||
-         d.contract.activation_bits != all.contract.activation_bits;
+         d.contract.activation_bits != all.contract.activation_bits ||
+         d.contract.q4_activation_bits != all.contract.q4_activation_bits;
 }
 
 void find_never_applied(const Plan& plan, CheckReport& report) {

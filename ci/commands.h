@@ -42,6 +42,7 @@ struct ReplayCommand {
   std::vector<std::string> files;
   std::vector<std::string> invariants;  // empty: all that apply
   std::vector<std::string> engines;     // empty: twin and simt
+  std::string json;
 };
 ExitStatus run_replay(const ReplayCommand& command);
 

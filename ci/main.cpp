@@ -86,6 +86,7 @@ void add_replay(CLI::App& app, gdn::ReplayCommand& replay) {
       ->add_option("--engine", replay.engines,
                    std::string(engine_help) + "; may be repeated (default: twin and simt)")
       ->allow_extra_args(false);
+  command->add_option("--json", replay.json, "write what fails to this file");
 }
 
 void add_triage(CLI::App& app, gdn::TriageCommand& triage) {

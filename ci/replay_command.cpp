@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "ci/case_files.h"
 #include "ci/commands.h"
@@ -13,6 +14,11 @@
 
 namespace gdn {
 namespace {
+
+using nlohmann::ordered_json;
+
+// A change that a reader could trip over raises it.
+constexpr int replay_report_version = 1;
 
 // The folder of a regression is the invariant that it is filed under: that one is told first.
 std::string filed_under(const std::string& path) {
@@ -31,8 +37,21 @@ std::string verdict_line(const Judging& judging, const Answer& one) {
   return visible(line);
 }
 
+std::string replay_of(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
+                      const Answer& one) {
+  return fmt::format("{} replay {} --invariant {} --engine {}", shell_word(command.program),
+                     shell_word(file.path), judging.invariants[one.invariant]->name,
+                     shell_word(judging.engines[one.engine].name));
+}
+
+// What was told, for programs.
+struct Told {
+  Tally tally;
+  ordered_json failures = ordered_json::array();
+};
+
 void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& file,
-          const std::vector<Answer>& judged, Tally& tally) {
+          const std::vector<Answer>& judged, Told& all) {
   const std::string own = filed_under(file.path);
   std::vector<Answer> in_order;
   for (const bool first : {true, false}) {
@@ -44,13 +63,19 @@ void tell(const ReplayCommand& command, const Judging& judging, const CaseFile& 
   bool told = false;
   for (const Answer& one : in_order) {
     to_terminal("{}\n", verdict_line(judging, one));
-    tally.count(one.verdict.outcome);
+    all.tally.count(one.verdict.outcome);
     if (one.verdict.outcome < Outcome::engine_error) continue;
     if (!told) to_terminal("\n{}", in_words(file.content));
     told = true;
-    to_terminal("replay: {} replay {} --invariant {} --engine {}\n\n", shell_word(command.program),
-                shell_word(file.path), judging.invariants[one.invariant]->name,
-                shell_word(judging.engines[one.engine].name));
+    const std::string replay = replay_of(command, judging, file, one);
+    to_terminal("replay: {}\n\n", replay);
+    all.failures.push_back({{"invariant", judging.invariants[one.invariant]->name},
+                            {"engine", judging.engines[one.engine].name},
+                            {"verdict", name_of(one.verdict.outcome)},
+                            {"detail", one.verdict.detail},
+                            {"file", file.path},
+                            {"text", print(file.content)},
+                            {"replay", replay}});
   }
   if (judged.empty()) to_terminal("no invariant that was asked for applies to this case\n");
   to_terminal("\n");
@@ -64,6 +89,10 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
     if (!c) return refuse(why, exit_bad_input);
     files.push_back({path, *std::move(c)});
   }
+  const std::string in_the_way = why_results_in_the_way({command.json}, command.files);
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
+  const std::string unwritable = why_results_not_writable({command.json});
+  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   now.enter(Doing::Whose::engine, "loading the engines");
   EnginesHere engines;
   const bool own_choice = command.engines.empty();
@@ -77,12 +106,21 @@ ExitStatus replay_all(const ReplayCommand& command, Doing& now) {
   judging.engines = engines.engines;
   judging.case_at = [&](size_t index) { return files[index].content; };
   judging.asks = [](size_t, const Case&, const Invariant&, size_t) { return true; };
-  Tally tally;
+  Told told;
   judge(judging, files.size(), nullptr, [&](size_t index, const std::vector<Answer>& judged) {
-    tell(command, judging, files[index], judged, tally);
+    tell(command, judging, files[index], judged, told);
   });
-  to_terminal("{}\n", as_text(tally));
-  return status_of(tally);
+  to_terminal("{}\n", as_text(told.tally));
+  if (command.json.empty()) return status_of(told.tally);
+  const ordered_json report = {{"format", "deltaproof-replay"},
+                               {"version", replay_report_version},
+                               {"deltaproof", version_text()},
+                               {"files", files.size()},
+                               {"failures", told.failures}};
+  // An engine's own words may be anything; what is no UTF-8 is replaced.
+  const std::string why = write_whole(
+      command.json, report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  return why.empty() ? status_of(told.tally) : refuse(why, exit_infrastructure);
 }
 
 }  // namespace

@@ -48,6 +48,15 @@ int64_t depth_of_stages(const std::vector<Reduction::Stage>& stages, int64_t n) 
 
 }  // namespace
 
+const Reduction& projection_order(const Contract& contract, const Reduction& declared, bool is_q4) {
+  return is_q4 && contract.q4_projection ? *contract.q4_projection : declared;
+}
+
+int projection_bits(const Contract& contract, bool is_q4) {
+  return is_q4 ? contract.q4_activation_bits.value_or(contract.activation_bits)
+               : contract.activation_bits;
+}
+
 double depth_of(const Reduction& reduction, int64_t n) {
   if (n <= 1) return 0;
   // A tree of n leaves has n - 1 additions, so no chain is longer, whatever was declared.

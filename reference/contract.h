@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,9 +83,16 @@ struct Contract {
   DecayForm decay = DecayForm::any;
   bool flushes_subnormals = false;
   int activation_bits = 0;  // 0: float32; b: block fixed point of b bits, blocks of 32
+  // Of projections with 4-bit weights, where they are not as those of float32 weights.
+  std::optional<Reduction> q4_projection;
+  std::optional<int> q4_activation_bits;
   Recurrence recurrence = Recurrence::token_loop;  // of calls above one token
   int64_t chunk_tokens = 64;
 };
+
+// Of a projection with such weights; `declared` is in_proj or out_proj.
+const Reduction& projection_order(const Contract& contract, const Reduction& declared, bool is_q4);
+int projection_bits(const Contract& contract, bool is_q4);
 
 // Ready-made contracts for sources that cannot say.
 Contract torch_cpu_contract();  // any order; 2 ulp; IEEE division; chunked(64) above one token

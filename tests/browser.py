@@ -32,7 +32,8 @@ def find_browser():
 
 class Browser:
     def __init__(self, path):
-        self.profile = tempfile.TemporaryDirectory(prefix="deltaproof_browser_")
+        self.profile = tempfile.TemporaryDirectory(prefix="deltaproof_browser_",
+                                                   ignore_cleanup_errors=True)
         from_us, self.out = os.pipe()
         self.back, from_browser = os.pipe()
 

@@ -196,6 +196,22 @@ TEST_F(CheckCli, ReplayOfABrokenFileIsStatus2AndNamesTheLine) {
   EXPECT_EQ(run("replay " + path("")).status, 2);
 }
 
+TEST_F(CheckCli, ReplayWritesWhatFailsForPrograms) {
+  write("one.case", tiny_layer);
+  const std::string line = "replay " + path("one.case") + " --json " + path("replay.json");
+  EXPECT_EQ(run(line).status, 0);
+  EXPECT_EQ(nlohmann::json::parse(content("replay.json")).at("failures").size(), 0U);
+  EXPECT_EQ(run(line + " --engine mutant:beta_from_a --invariant layer_within_bound").status, 1);
+  const nlohmann::json report = nlohmann::json::parse(content("replay.json"));
+  EXPECT_EQ(report.at("format"), "deltaproof-replay");
+  ASSERT_EQ(report.at("failures").size(), 1U);
+  const nlohmann::json& failure = report.at("failures")[0];
+  EXPECT_EQ(failure.at("verdict"), "fails");
+  EXPECT_EQ(run_line(failure.at("replay").get<std::string>() + " 2>&1").status, 1);
+  // The case itself is not written over.
+  EXPECT_EQ(run("replay " + path("one.case") + " --json " + path("one.case")).status, 2);
+}
+
 TEST_F(CheckCli, ReplayTellsARegressionsOwnInvariantFirst) {
   write("layer_within_bound/one.case", tiny_layer);
   const Ran ran = run("replay " + path("layer_within_bound/one.case") + " --engine twin");

@@ -86,6 +86,26 @@ TEST_F(StagesOf, FailuresOfCheckGetTheirDiagnosisByNumber) {
   EXPECT_EQ(night.gaps[2].what, "invariant c");
 }
 
+// What check found of the same invariant on the same engine has its cause.
+TEST_F(StagesOf, ARegressionThatIsBackIsAFindingUnlessCheckHasIt) {
+  write("check.json", a_check);
+  write("replay.json", R"({"failures": [
+    {"invariant": "a", "engine": "twin", "verdict": "fails", "detail": "d", "file": "f",
+     "text": "t", "replay": "r"},
+    {"invariant": "a", "engine": "cuda", "verdict": "fails", "detail": "d", "file": "f.case",
+     "text": "t", "replay": "r"},
+    {"invariant": "a", "engine": "cuda", "verdict": "engine_error", "detail": "e",
+     "file": "g.case", "text": "t", "replay": "r"}]})");
+  const Night night = collected();
+  ASSERT_THAT(night.findings, SizeIs(4));
+  EXPECT_EQ(night.findings[2].engine, "cuda");
+  EXPECT_EQ(night.findings[2].detail, "f.case: d");
+  ASSERT_THAT(night.invariants, SizeIs(2));
+  EXPECT_EQ(night.invariants[1].engine, "cuda");
+  EXPECT_EQ(night.invariants[1].fails, 1U);
+  EXPECT_EQ(night.invariants[1].engine_errors, 1U);
+}
+
 TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
   write("matrix.json", R"({"rows": [
     {"mutant": "m", "operator": "conv", "survives": false, "killed_by": "a"},
@@ -171,6 +191,36 @@ TEST_F(StagesOf, WhatIsDamagedNamesItsFile) {
   EXPECT_THAT(refusal(), HasSubstr("stages.tsv"));
 }
 
+// 1.5 would be one, and -1 more than there can be.
+TEST_F(StagesOf, CountsThatAreNoneAreSaidInWords) {
+  std::string text = a_check;
+  text.replace(text.find("\"holds\": 5"), 10, "\"holds\": 1.5");
+  write("check.json", text);
+  EXPECT_THAT(refusal(), HasSubstr("'holds': expected a whole number from 0, got 1.5"));
+  text = a_check;
+  text.replace(text.find("[9, 12]"), 7, "[-9]");
+  write("check.json", text);
+  EXPECT_THAT(refusal(), HasSubstr("'indices': expected a whole number from 0, got -9"));
+  std::filesystem::remove(folder_ / "check.json");
+  write("fuzz/fuzz_shapes/pieces", "1.5 2\n");
+  EXPECT_THAT(refusal(), HasSubstr("executions: expected a whole number from 0, got '1.5'"));
+  std::filesystem::remove_all(folder_ / "fuzz");
+  write("stages.tsv", "doctor\tpassed\t0\t1.5\t60\t\n");
+  EXPECT_THAT(refusal(), HasSubstr("seconds: expected a whole number from 0, got '1.5'"));
+}
+
+TEST_F(StagesOf, OutcomesOfConditionsAreCountedByFolder) {
+  write("coverage/outcomes.tsv",
+        "device/twin/conv.cpp\t7\t9\ttrue\t1\tif (a)\n"
+        "device/twin/conv.cpp\t7\t9\tfalse\t0\tif (a)\n"
+        "device/host/api.cpp\t3\t1\ttrue\t1\ttab\there\n");
+  const Night night = collected();
+  ASSERT_THAT(night.coverage, SizeIs(2));
+  EXPECT_EQ(night.coverage[0].what, "outcomes of conditions in device/host");
+  EXPECT_EQ(night.coverage[1].covered, 1U);
+  EXPECT_EQ(night.coverage[1].total, 2U);
+}
+
 // A benchmark that is killed leaves half a file; a negative count would be refused by the reader.
 TEST_F(StagesOf, WhatIsDamagedTakesNothingElseAway) {
   write("check.json", a_check);
@@ -183,7 +233,7 @@ TEST_F(StagesOf, WhatIsDamagedTakesNothingElseAway) {
   EXPECT_THAT(night.benches, SizeIs(0));
   ASSERT_THAT(night.stages, SizeIs(2));
   EXPECT_EQ(night.stages[0].name, "collect bench.json");
-  EXPECT_EQ(night.stages[1].name, "collect gpu.json");
+  EXPECT_EQ(night.stages[1].name, "collect gpu/gpu.json");
   std::string why;
   Night read_back;
   EXPECT_TRUE(add_records(print_records(night), read_back, &why)) << why;

@@ -31,6 +31,8 @@ TEST(HostContract, IsTheOneThatTheKernelsAreTestedAgainst) {
     EXPECT_EQ(declared.delta_o, kernels.delta_o) << name;
     EXPECT_EQ(declared.gated_norm, kernels.gated_norm) << name;
     EXPECT_EQ(declared.out_proj, kernels.out_proj) << name;
+    EXPECT_EQ(declared.q4_projection, kernels.q4_projection) << name;
+    EXPECT_EQ(declared.q4_activation_bits, kernels.q4_activation_bits) << name;
     EXPECT_EQ(declared.functions, kernels.functions) << name;
     EXPECT_EQ(declared.qk_norm_form, kernels.qk_norm_form) << name;
     EXPECT_EQ(declared.gated_norm_form, kernels.gated_norm_form) << name;

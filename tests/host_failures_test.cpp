@@ -3,7 +3,7 @@
 // device is lost, or a simulated launch meets a fault.
 #include <functional>
 
-#include "device/kernels/conv.cuh"
+#include "device/kernels/conv_gates_norm.cuh"
 #include "invariants/harness/allocation_ledger.h"
 #include "tests/opened_engine.h"
 #include "tests/watched_backend.h"
@@ -218,7 +218,8 @@ TEST(HostFailures, AFaultOfASimulatedLaunchIsAStatusWithItsPlaceAndLeavesTheStat
   engine.load(1, 1);
   // The conv of layer 1 is told of one channel more than there are.
   watch().spoil = [](host::KernelId kernel, LaunchShape&, void* params) {
-    if (kernel == host::KernelId::conv) ++static_cast<kernels::Conv*>(params)->channels;
+    if (kernel != host::KernelId::conv_gates_norm) return;
+    ++static_cast<kernels::ConvGatesNorm*>(params)->conv.channels;
   };
   EXPECT_EQ(engine.api.step(engine.handle, 1, h().data(), out().data()), GDN_INTERNAL);
   EXPECT_NE(engine.error().find("out of bounds"), std::string::npos) << engine.error();

@@ -7,7 +7,6 @@
 #include "device/kernels/gated_norm.cuh"
 #include "device/kernels/gates.cuh"
 #include "device/kernels/gemv_f32.cuh"
-#include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
 #include "tests/opened_engine.h"
@@ -157,11 +156,6 @@ void with_other_blocks(KernelId kernel, LaunchShape& shape, void* params) {
       shape = kernels::gemv_f32_shape(p.rows, p.cols, 256);
       break;
     }
-    case KernelId::gemv_q4: {
-      const auto& p = of(static_cast<kernels::GemvQ4*>(nullptr));
-      shape = kernels::gemv_q4_shape(p.rows, p.cols, 256);
-      break;
-    }
     case KernelId::q8_activations: {
       const auto& p = of(static_cast<kernels::Q8Activations*>(nullptr));
       shape = kernels::q8_activations_shape(p.count, 32);
@@ -212,13 +206,6 @@ class HostLaunches : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(HostLaunches, AnotherBlockSizeChangesNoBit) {
   EXPECT_EQ(run_of(device_of(GetParam()), [] { watch().spoil = with_other_blocks; }),
-            run_of(host::make_simt));
-}
-
-// The simulator runs lanes as early as they may; here they run as late as they may. What reads
-// something too early, or is overwritten too early, gives other bits or an uninitialised read.
-TEST_P(HostLaunches, RunningLanesLateChangesNoBit) {
-  EXPECT_EQ(run_of(device_of(GetParam()), [] { watch().lanes_run_late = true; }),
             run_of(host::make_simt));
 }
 

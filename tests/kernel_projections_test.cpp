@@ -26,11 +26,13 @@ std::vector<float> product_f32(const std::vector<float>& w, const std::vector<fl
 
 std::vector<float> product_q4(const std::vector<uint8_t>& tiles, int64_t rows,
                               const std::vector<float>& x, uint64_t order_seed = 0,
-                              unsigned threads = 128, bool checks = true) {
+                              unsigned blocks = 0, bool checks = true) {
   SimulatedMachine machine(order_seed, checks);
   const auto cols = static_cast<int64_t>(x.size());
   float* const y = machine.fresh<float>(static_cast<size_t>(rows));
-  machine.run<kernels::gemv_q4>(kernels::gemv_q4_shape(rows, cols, threads),
+  LaunchShape shape = kernels::gemv_q4_shape(rows, cols);
+  if (blocks > 0) shape.blocks = blocks;
+  machine.run<kernels::gemv_q4>(shape,
                                 {{machine.put(tiles)}, {machine.put(x)}, {y}, rows, cols});
   return machine.get(y, static_cast<size_t>(rows));
 }
@@ -108,46 +110,155 @@ TEST(KernelGemvF32, SubnormalsAreKeptAndNanSpreads) {
   EXPECT_TRUE(std::isnan(y[1]));
 }
 
-TEST(KernelGemvQ4, HasTheBitsOfItsDeclaredOrderAtEveryNumberOfTiles) {
+// x of blocks of 32 as the kernel takes it: high to nearest of x 2^(14 - E), low of what is left
+// times 2^15, both whole; E by the block's largest.
+struct Parts {
+  std::vector<double> high, low;  // worth what they stand for
+};
+
+Parts parts_of(const std::vector<float>& x) {
+  Parts parts;
+  for (size_t begin = 0; begin < x.size(); begin += 32) {
+    float largest = 0x1p-126F;
+    for (size_t i = begin; i < begin + 32; ++i) largest = std::max(largest, std::fabs(x[i]));
+    const int unit = std::ilogb(largest) + 1 - 14;
+    for (size_t i = begin; i < begin + 32; ++i) {
+      const double high = std::nearbyint(std::ldexp(double{x[i]}, -unit));
+      const double left = std::ldexp(double{x[i]}, -unit) - high;
+      parts.high.push_back(std::ldexp(high, unit));
+      parts.low.push_back(std::ldexp(std::nearbyint(std::ldexp(left, 15)), unit - 15));
+    }
+  }
+  return parts;
+}
+
+// Sums of 32 products are exact in double; each is one fused addition to its chain: chains are of
+// low and high of the first and second tile of pairs, in each of up to 16 warps.
+float sum_in_order(const std::vector<float>& w, const Parts& x) {
+  constexpr size_t warps_max = 16, pairs_held = 6;
+  const size_t tiles = w.size() / 32;
+  const size_t pairs = (tiles + 1) / 2;
+  const size_t warps = std::min(pairs, warps_max);
+  std::vector<float> of_warps(warps, 0.0F);
+  for (size_t first = 0; first < pairs; first += warps * pairs_held) {
+    const size_t here = std::min(pairs - first, warps * pairs_held);
+    const size_t each = (here + warps - 1) / warps;
+    for (size_t warp = 0; warp < warps; ++warp) {
+      float chains[4] = {};
+      for (size_t s = 0; s < each; ++s) {
+        const size_t pair = first + warp * each + s;
+        for (size_t t = 0; t < 2; ++t) {
+          const size_t tile = 2 * pair + t;
+          if (tile >= tiles || warp * each + s >= here) continue;
+          double low = 0, high = 0;
+          for (size_t i = 32 * tile; i < 32 * tile + 32; ++i) {
+            low += double{w[i]} * x.low[i];
+            high += double{w[i]} * x.high[i];
+          }
+          chains[2 * t] = static_cast<float>(chains[2 * t] + low);
+          chains[2 * t + 1] = static_cast<float>(chains[2 * t + 1] + high);
+        }
+      }
+      const float sum = (chains[0] + chains[1]) + (chains[2] + chains[3]);
+      of_warps[warp] = first == 0 ? sum : sum + of_warps[warp];
+    }
+  }
+  return walked_stage({Reduction::Stage::Kind::tree_adjacent, 0, false}, of_warps)[0];
+}
+
+std::vector<float> decoded_row(const std::vector<uint8_t>& tiles, int64_t cols, int64_t row) {
+  std::vector<float> w(static_cast<size_t>(cols));
+  q4_tile_decode_row(tiles.data(), cols, row, w.data());
+  return w;
+}
+
+std::vector<float> products_in_order(const std::vector<uint8_t>& tiles, int64_t rows,
+                                     const std::vector<float>& x) {
+  const Parts parts = parts_of(x);
+  std::vector<float> y;
+  for (int64_t r = 0; r < rows; ++r) {
+    y.push_back(sum_in_order(decoded_row(tiles, static_cast<int64_t>(x.size()), r), parts));
+  }
+  return y;
+}
+
+// Shares of one pair of tiles and of several, a last tile without its neighbour, warps with fewer
+// pairs than others and with none, and more columns than the warps hold at once.
+TEST(KernelGemvQ4, HasTheBitsOfItsOrderAtEveryNumberOfTiles) {
   Rng rng(2);
   const Contract contract = kernel_contract();
-  for (const int tiles_a_row : {1, 2, 3, 5, 7, 8, 9, 16, 17, 33, 36, 65}) {
+  for (const int tiles_a_row : {1, 2, 3, 4, 5, 8, 31, 32, 33, 34, 64, 65, 66, 160, 192, 193, 226}) {
     const int64_t rows = 12;
     const int64_t cols = 32 * tiles_a_row;
     SCOPED_TRACE(testing::Message() << rows << " x " << cols);
     const std::vector<uint8_t> tiles = drawn_tiles(rng, rows, cols);
     const std::vector<float> x = drawn(rng, cols);
     const std::vector<float> y =
-        same_in_every_launch({128, 64, 256}, [&](uint64_t order, unsigned threads) {
-          return product_q4(tiles, rows, x, order, threads);
+        same_in_every_launch({0, 1}, [&](uint64_t order, unsigned blocks) {
+          return product_q4(tiles, rows, x, order, blocks);
         });
-    std::vector<float> w(static_cast<size_t>(rows * cols));
-    for (int64_t r = 0; r < rows; ++r)
-      q4_tile_decode_row(tiles.data(), cols, r, &w[static_cast<size_t>(r * cols)]);
-    expect_same("declared order of decoded weights", y, walked_product(w, x));
-    expect_same("float32 kernel on decoded weights", y, product_f32(w, x));
+    expect_same("its order", y, products_in_order(tiles, rows, x));
     expect_within("y", y,
                   project({rows, cols, nullptr, tiles.data()}, exactly(x), Dialect::Activation::f32,
                           contract.in_proj, contract));
   }
 }
 
-// Twelve rows of tiles: on one block of two at once, on two blocks and on seven, of which the last
-// has none left in its second half.
+// Units of eight rows: all on one block, in several rounds of sixteen, on three, on seven.
 TEST(KernelGemvQ4, HasTheSameBitsHoweverManyRowsOfTilesABlockTakes) {
   Rng rng(7);
-  const int64_t rows = 48;
+  const int64_t rows = 8 * 35 + 4;
   for (const int64_t cols : {64, 1056}) {
     const std::vector<uint8_t> tiles = drawn_tiles(rng, rows, cols);
     const std::vector<float> x = drawn(rng, cols);
-    const std::vector<float> want = product_q4(tiles, rows, x);
-    for (const unsigned blocks : {1U, 2U, 7U}) {
-      SimulatedMachine machine;
-      float* const y = machine.fresh<float>(static_cast<size_t>(rows));
-      machine.run<kernels::gemv_q4>({.blocks = blocks, .threads = 128},
-                                    {{machine.put(tiles)}, {machine.put(x)}, {y}, rows, cols});
-      expect_same("y", machine.get(y, static_cast<size_t>(rows)), want);
+    const std::vector<float> want = products_in_order(tiles, rows, x);
+    for (const unsigned blocks : {0U, 1U, 3U, 7U}) {
+      expect_same("y", product_q4(tiles, rows, x, 0, blocks), want);
     }
+  }
+}
+
+TEST(KernelGemvQ4, OfMinusXIsMinusThatOfX) {
+  Rng rng(8);
+  const std::vector<uint8_t> tiles = drawn_tiles(rng, 8, 160);
+  const std::vector<float> x = drawn(rng, 160);
+  std::vector<float> y = product_q4(tiles, 8, x);
+  std::vector<float> minus = x;
+  for (float& one : minus) one = -one;
+  for (float& one : y) one = -one;
+  expect_same("y of -x, against -y", product_q4(tiles, 8, minus), y);
+}
+
+// Subnormal activations, those at float32's end, and some that are lost beside their largest.
+TEST(KernelGemvQ4, TakesActivationsOfEverySize) {
+  Rng rng(9);
+  const Contract contract = kernel_contract();
+  const std::vector<uint8_t> tiles = drawn_tiles(rng, 8, 192);
+  std::vector<float> x;
+  for (const float scale : {0x1p-149F, 0x1p-130F, 0x1p-90F, 0x1p100F, 0x1p115F, 0.0F}) {
+    const std::vector<float> block = drawn(rng, 32, scale);
+    x.insert(x.end(), block.begin(), block.end());
+    std::vector<float> alone(192, 0.0F);
+    std::copy(block.begin(), block.end(), alone.begin() + 64);
+    SCOPED_TRACE(testing::Message() << "scale " << scale);
+    const std::vector<float> y = product_q4(tiles, 8, alone);
+    expect_same("its order", y, products_in_order(tiles, 8, alone));
+    expect_within("y", y,
+                  project({8, 192, nullptr, tiles.data()}, exactly(alone),
+                          Dialect::Activation::f32, contract.in_proj, contract));
+  }
+  x[5] = 0x1p-60F;
+  expect_same("all of them", product_q4(tiles, 8, x), products_in_order(tiles, 8, x));
+}
+
+TEST(KernelGemvQ4, WhatIsNotFiniteSpreads) {
+  Rng rng(10);
+  const std::vector<uint8_t> tiles = drawn_tiles(rng, 8, 128);
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity()}) {
+    std::vector<float> x = drawn(rng, 128);
+    x[70] = odd;
+    for (const float y : product_q4(tiles, 8, x)) EXPECT_TRUE(std::isnan(y)) << odd;
   }
 }
 
@@ -190,8 +301,8 @@ TEST(KernelGemvQ4, DecodesEveryFiniteScaleExactly) {
   Rng rng(4);
   const std::vector<uint8_t> tiles = every_scale();
   const std::vector<float> x = drawn(rng, 32);
-  const std::vector<float> y = product_q4(tiles, 65536, x, 0, 128, false);
-  std::vector<float> w(32);
+  const std::vector<float> y = product_q4(tiles, 65536, x, 0, 0, false);
+  const Parts parts = parts_of(x);
   size_t finite = 0;
   for (int64_t r = 0; r < 65536; ++r) {
     if ((r & 0x7C00) == 0x7C00) {
@@ -199,8 +310,7 @@ TEST(KernelGemvQ4, DecodesEveryFiniteScaleExactly) {
       continue;
     }
     ++finite;
-    q4_tile_decode_row(tiles.data(), 32, r, w.data());
-    ASSERT_EQ(y[static_cast<size_t>(r)], walked_sum(kernel_contract().in_proj, w, x))
+    ASSERT_EQ(y[static_cast<size_t>(r)], sum_in_order(decoded_row(tiles, 32, r), parts))
         << "scale " << r;
   }
   EXPECT_EQ(finite, 65536U - 2048U) << "exponent 31 aside, every pattern is a number";

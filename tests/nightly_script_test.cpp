@@ -33,6 +33,7 @@ case "$command" in
       >"$json"
     ;;
   panel) : >"$records" ;;
+  replay) echo '{"failures": []}' >"$json" ;;
   check)
     if [[ $CHECK == hang ]]; then
       trap 'exit 5' TERM
@@ -228,12 +229,92 @@ TEST_F(NightlyScript, TwoShardsMergedFindWhatOneRunFinds) {
   EXPECT_EQ(merged->status, one->status);
 }
 
+// The folder of another machine says which night it is, and what machine that was.
+TEST_F(NightlyScript, AFolderIsCollectedAgainWhereverItIs) {
+  ASSERT_EQ(nightly("--quick --id there").status, 0);
+  const std::string before = content("out/night.jsonl");
+  fs::rename(path("out"), path("here"));
+  const Ran again = run("collect " + path("here") + " --subject 'its words'");
+  EXPECT_EQ(again.status, 0) << again.output;
+  std::string why;
+  const std::optional<Night> was = parse_night(before, &why);
+  const std::optional<Night> is = parse_night(content("here/night.jsonl"), &why);
+  ASSERT_TRUE(was && is) << why;
+  EXPECT_EQ(is->id, "there");
+  EXPECT_EQ(is->subject, "its words");
+  EXPECT_EQ(is->command, was->command);
+  EXPECT_EQ(print_records(*is), print_records(*was));
+  EXPECT_TRUE(is->complete);
+  // What cannot be read is left out, and who asks is told.
+  write("here/matrix.json", R"({"rows": 1.5})");
+  const Ran damaged = run("collect " + path("here"));
+  EXPECT_EQ(damaged.status, 2) << damaged.output;
+  EXPECT_THAT(damaged.output, HasSubstr("matrix.json"));
+  EXPECT_EQ(state_of(*parse_night(content("here/night.jsonl"), &why), "collect matrix.json"),
+            "failed");
+  fs::remove(path("here/night.jsonl"));
+  EXPECT_EQ(run("collect " + path("here")).status, 2);
+}
+
 TEST_F(NightlyScript, WrongOptionsAreStatusTwo) {
   for (const char* wrong : {"--minutes 0", "--minutes x", "--shard 2/2", "--shard 1", "--cases -1",
-                            "--what", "--out"}) {
+                            "--what", "--out", "--binaries /nowhere", "--commit abc"}) {
     const Ran ran = run_line(path("tree/ci/nightly") + " " + wrong + " 2>&1");
     EXPECT_EQ(ran.status, 2) << wrong << ": " << ran.output;
   }
+}
+
+// Where nothing can be built: git, cmake and what they made are not asked for.
+TEST_F(NightlyScript, ProgramsBuiltElsewhereJudgeAndWhatNeedsABuildDidNotRun) {
+  fs::remove_all(path("tree/build"));
+  program("programs/deltaproof", stand_in);
+  program("bin/cmake", "#!/bin/sh\nexit 9\n");
+  program("bin/git", "#!/bin/sh\nexit 127\n");
+  const std::string commit(40, 'a');
+  const Ran ran = nightly("--minutes 1 --binaries " + path("programs") + " --commit " + commit);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  const std::optional<Night> night = records();
+  ASSERT_TRUE(night);
+  EXPECT_TRUE(night->complete);
+  EXPECT_EQ(night->commit, commit);
+  EXPECT_EQ(night->seed, commit);
+  for (const char* stage : {"set_up", "build", "tests", "fuzz", "device", "bench", "coverage"}) {
+    EXPECT_EQ(state_of(*night, stage), "not_run") << stage;
+  }
+  for (const char* stage : {"doctor", "oracles", "replay", "panel", "invariants", "matrix"}) {
+    EXPECT_EQ(state_of(*night, stage), "passed") << stage;
+  }
+  EXPECT_FALSE(fs::exists(path("tree/build")));
+}
+
+// The programs that ci/gpu calls answer at once here, too.
+TEST_F(NightlyScript, OnAGpuTheEngineCudaIsJudgedAndTheDeviceChecked) {
+  fs::copy_file(SOURCE_DIR "/ci/gpu", path("tree/ci/gpu"));
+  program("bin/nvidia-smi", "#!/bin/sh\necho 'A GPU, 1.2'\n");
+  program("bin/compute-sanitizer", "#!/bin/sh\nexit 0\n");
+  program("programs/deltaproof", stand_in);
+  for (const char* name : {"gpu_bench", "planted_faults", "platform_gpu", "elementary_gpu",
+                           "elementary_exhaustive"}) {
+    program(std::string("programs/") + name, "#!/bin/sh\nexit 0\n");
+  }
+  program("programs/gpu_check", R"sh(#!/usr/bin/env bash
+[[ $1 == report ]] || exit 0
+while [[ $1 != --json ]]; do shift; done
+echo '{"parts": [{"tables": [], "statements": [{"text": "a", "holds": true, "detail": ""}]}]}' >"$2"
+)sh");
+  const Ran ran = nightly("--minutes 1 --binaries " + path("programs"));
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  const std::optional<Night> night = records();
+  ASSERT_TRUE(night);
+  EXPECT_EQ(night->machine.gpu, "A GPU");
+  EXPECT_EQ(state_of(*night, "device"), "passed");
+  for (const char* log : {"oracles", "replay", "invariants"}) {
+    EXPECT_THAT(content(std::string("out/logs/") + log + ".log"), HasSubstr("cuda")) << log;
+  }
+  // What the night has judged is not judged again.
+  EXPECT_THAT(content("out/logs/device.log"), Not(HasSubstr("catalogue: status")));
+  EXPECT_THAT(content("out/logs/device.log"), HasSubstr("memcheck-engine: status"));
+  EXPECT_FALSE(fs::exists(path("tree/docs")));
 }
 
 // --out "$UNSET" would be the root, and --out . has a folder fuzz.

@@ -83,8 +83,8 @@ GDN_KERNEL void matrix_vector(const MatrixVector& p) {
 }
 
 // What each numeric function makes of bit patterns: numbers_per_input words of output an input.
-// One thread an input.
-inline constexpr int numbers_per_input = 16;
+// One thread an input; as many inputs as whole warps have.
+inline constexpr int numbers_per_input = 22;
 struct Numbers {
   global<const uint32_t> bits;
   global<uint32_t> out;
@@ -115,6 +115,17 @@ GDN_KERNEL void numbers(const Numbers& p) {
   out[13] = float_bits(x * y + x);
   out[14] = float_bits(absolute(x));
   out[15] = static_cast<uint32_t>(min(static_cast<int32_t>(bits), static_cast<int32_t>(next)));
+  out[16] = permute_bytes(bits, next, (bits ^ next) & 0x7777U);
+  const Pack<int32_t, 4> products =
+      matrix_product_s8({bits, next, bits ^ next, ~bits}, {next, bits + next});
+  GDN_UNROLL
+  for (int k = 0; k < 4; ++k) out[17 + k] = static_cast<uint32_t>(products[k]);
+  GDN_SHARED(uint32_t, arrived, 1024);
+  copy_async<1>(arrived, thread_index(), p.bits, i);
+  close_copies();
+  wait_for_copies<0>();
+  syncwarp();
+  out[21] = arrived[thread_index() ^ 1];
 }
 
 }  // namespace gdn::inline GDN_MACHINE

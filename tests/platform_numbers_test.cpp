@@ -141,6 +141,11 @@ TEST(PlatformNumbers, FourProductsOfBytesAreSummedAndWrapAround) {
   EXPECT_EQ(dp4a(1, 1, std::numeric_limits<int32_t>::max()), std::numeric_limits<int32_t>::min());
 }
 
+TEST(PlatformNumbers, BytesAreChosenFromTheLowestOn) {
+  EXPECT_EQ(permute_bytes(0x33221100U, 0x77665544U, 0x7410U), 0x77441100U);
+  EXPECT_EQ(permute_bytes(0x33221100U, 0x77665544U, 0x3333U), 0x33333333U);
+}
+
 TEST(PlatformNumbers, MultiplyAddIsFusedOnlyWhereWritten) {
   // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, of which the product alone keeps 1 + 2^-11.
   volatile float factor = 1 + 0x1p-12F;
@@ -158,6 +163,54 @@ TEST(PlatformNumbers, TheKernelOverAllPatternsGivesTheFunctions) {
   for (size_t i = 0; i < 0x10000; ++i) {
     ASSERT_EQ(outputs[i * numbers_per_input],
               float_bits(half_to_float(static_cast<uint16_t>(patterns[i]))));
+  }
+}
+
+struct Operands {
+  global<const uint32_t> left;   // [16][8] words of four signed bytes
+  global<const uint32_t> right;  // [8][8], column by column
+  global<int32_t> y;             // [16][8]
+};
+
+// Lane 4 r + c: see matrix_product_s8.
+void multiplies(const Operands& p) {
+  const int r = lane() / 4;
+  const int c = lane() % 4;
+  const Pack<int32_t, 4> products =
+      matrix_product_s8({p.left[8 * r + c], p.left[8 * (r + 8) + c], p.left[8 * r + c + 4],
+                         p.left[8 * (r + 8) + c + 4]},
+                        {p.right[8 * r + c], p.right[8 * r + c + 4]});
+  for (int i = 0; i < 4; ++i) p.y[8 * (r + i / 2 * 8) + 2 * c + i % 2] = products[i];
+}
+
+TEST(PlatformNumbers, MatrixProductIsTheSumOfProductsOfSignedBytes) {
+  uint32_t state = 7;
+  const auto words = [&](size_t count) {
+    std::vector<uint32_t> drawn(count);
+    for (uint32_t& word : drawn) word = state = state * 1664525U + 1013904223U;
+    return drawn;
+  };
+  std::vector<uint32_t> left = words(16 * 8), right = words(8 * 8);
+  left[0] = right[0] = 0x80808080U;  // of the largest magnitude
+  simt::Machine machine;
+  const auto put = [&](const std::vector<uint32_t>& values) {
+    auto* const at = static_cast<uint32_t*>(machine.allocate(4 * values.size()));
+    EXPECT_FALSE(machine.write(at, values.data(), 4 * values.size()));
+    return at;
+  };
+  std::vector<int32_t> y(16 * 8);
+  auto* const result = static_cast<int32_t*>(machine.allocate(4 * y.size()));
+  ASSERT_FALSE(launch<multiplies>(machine, {.threads = 32}, {{put(left)}, {put(right)}, {result}}));
+  ASSERT_FALSE(machine.read(y.data(), result, 4 * y.size()));
+  const auto byte = [](const std::vector<uint32_t>& from, size_t row, size_t i) {
+    return static_cast<int32_t>(static_cast<int8_t>(from[8 * row + i / 4] >> (8 * (i % 4))));
+  };
+  for (size_t row = 0; row < 16; ++row) {
+    for (size_t column = 0; column < 8; ++column) {
+      int32_t want = 0;
+      for (size_t i = 0; i < 32; ++i) want += byte(left, row, i) * byte(right, column, i);
+      EXPECT_EQ(y[8 * row + column], want) << row << ", " << column;
+    }
   }
 }
 

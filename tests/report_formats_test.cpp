@@ -237,6 +237,37 @@ TEST(ReportMarkdown, ATableHasAsManyCellsAsItsHeader) {
   EXPECT_GE(tables, 4U);
 }
 
+// Not that something is wrong: no finding.
+TEST(ReportJson, OfANightThatJudgedNothingNothingIsKnown) {
+  Night night;
+  night.complete = true;
+  night.status = 1;
+  const json report = json::parse(as_json(report_of(night)));
+  EXPECT_EQ(report["outcome"], "not known");
+  EXPECT_THAT(report["sentence"].get<std::string>(), HasSubstr("nothing is known"));
+}
+
+// A night that was too short leaves out a hundred claims for one reason: one line, not a hundred.
+TEST(ReportJson, WhatWasNotJudgedForOneReasonIsOneStep) {
+  Night night = example_night();
+  night.findings.clear();
+  night.stages.clear();
+  night.gaps = {{"engine cuda", "no GPU"}};
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    night.gaps.push_back({std::string("invariant ") + name, "it applied to no case"});
+  }
+  night.status = 0;
+  const json report = json::parse(as_json(report_of(night)));
+  EXPECT_EQ(report["outcome"], "holds in part");
+  // What makes it so stands first.
+  EXPECT_THAT(report["sentence"].get<std::string>(),
+              testing::StartsWith("What was judged holds, but not everything was judged: 6 parts"));
+  ASSERT_EQ(report["first"].size(), 2U);
+  EXPECT_EQ(report["first"][0]["command"], "./ci/doctor");
+  EXPECT_EQ(report["first"][1]["text"],
+            "Not judged: invariant a, invariant b and 3 more: it applied to no case.");
+}
+
 TEST(ReportMarkdown, SaysWhatToDoFirstWithItsCommand) {
   const std::string summary = as_summary(report_of(example_night()));
   EXPECT_THAT(summary, HasSubstr("# deltaproof: fails"));

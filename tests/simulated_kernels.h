@@ -51,6 +51,13 @@ inline Contract kernel_contract() {
   contract.softplus = SoftplusForm::log1p_thresholds;
   contract.gate_sum_form_below = -20;
   contract.decay = DecayForm::first;
+  contract.q4_projection = Reduction{.kind = Reduction::Kind::depth,
+                                     .depth_a = 6,
+                                     .depth_b = 1,
+                                     .depth_c = 1024,
+                                     .depth_d = 0,
+                                     .stages = {}};
+  contract.q4_activation_bits = 30;
   return contract;
 }
 

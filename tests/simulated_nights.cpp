@@ -276,7 +276,8 @@ Night night_of(const JudgedOnce& judged, size_t i, const PlantedRegressions& pla
   }
   night.fuzz = {{"fuzz_layer", 1'204'771 + 1000 * i, 900, 412 + i, fails ? 1U : 0U},
                 {"fuzz_hostile", 9'400'120 + 7000 * i, 900, 238, 0}};
-  night.coverage = {{"lines", 6120 + i, 6204 + i}, {"branches", 3811 + i, 3990 + i}};
+  night.coverage = {{"outcomes of conditions in device/host", 686 + i, 726 + i},
+                    {"outcomes of conditions in device/twin", 823 + i, 834 + i}};
   night.complete = true;
   night.status = fails ? 1 : 0;
   return night;

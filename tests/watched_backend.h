@@ -28,7 +28,6 @@ struct Watch {
   std::map<void*, uint64_t> bytes_of;  // of each allocation
   bool lost = false;
   bool atomic_replays = false;
-  bool lanes_run_late = false;  // work beside the main lane is held back until it is waited for
   std::function<void(host::KernelId, LaunchShape&, void* params)> spoil;
 
   uint64_t device_bytes() const {
@@ -88,26 +87,11 @@ class WatchedBackend final : public host::Backend {
     std::vector<uint64_t> words(params_bytes / 8 + 1);
     std::memcpy(words.data(), params, params_bytes);
     if (watch().spoil) watch().spoil(kernel, other, words.data());
-    if (watch().lanes_run_late && lane_ != host::Lane::main) {
-      held_back_.push_back({lane_, kernel, other, std::move(words), params_bytes});
-      return {};
-    }
     return device_->launch(kernel, other, words.data(), params_bytes);
   }
   Status synchronise() override {
     const Status status = asked("synchronise");
     return status.ok() ? device_->synchronise() : status;
-  }
-  Status switch_to(host::Lane lane) override {
-    const Status status = asked("switch_to");
-    lane_ = lane;
-    return status.ok() ? device_->switch_to(lane) : status;
-  }
-  Status join(host::Lane lane) override {
-    const Status status = asked("join");
-    if (!status.ok()) return status;
-    const Status late = launch_held_back(lane);
-    return late.ok() ? device_->join(lane) : late;
   }
   Status begin_capture() override {
     const Status status = asked("begin_capture");
@@ -136,28 +120,7 @@ class WatchedBackend final : public host::Backend {
     return host::failure(watch().refuse_with, "%s was refused by the watched device", what);
   }
 
-  struct HeldBack {
-    host::Lane lane;
-    host::KernelId kernel;
-    LaunchShape shape;
-    std::vector<uint64_t> params;
-    size_t params_bytes;
-  };
-  Status launch_held_back(host::Lane lane) {
-    Status status;
-    std::erase_if(held_back_, [&](const HeldBack& late) {
-      if (late.lane != lane) return false;
-      if (status.ok()) {
-        status = device_->launch(late.kernel, late.shape, late.params.data(), late.params_bytes);
-      }
-      return true;
-    });
-    return status;
-  }
-
   std::unique_ptr<Backend> device_;
-  host::Lane lane_ = host::Lane::main;
-  std::vector<HeldBack> held_back_;
 };
 
 inline host::Status make_watched(const host::BackendOptions& options,

@@ -4,39 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "ci/exit_status.h"
 #include "ci/files.h"
+#include "ci/night/collect_parts.h"
 
 namespace gdn {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 // In the origin of a finding of triage: the number of the failure in the report of check.
 constexpr std::string_view failure_word = ", failure ";
-
-double figure_of(const json& value) { return value.is_number() ? value.get<double>() : INFINITY; }
-
-std::vector<std::vector<std::string>> rows_of(const std::string& text) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string>& cells = rows.emplace_back();
-    std::istringstream parts(line);
-    for (std::string cell; std::getline(parts, cell, '\t');) cells.push_back(cell);
-  }
-  return rows;
-}
 
 void read_stages(const std::string& text, Night& night) {
   for (const std::vector<std::string>& cells : rows_of(text)) {
@@ -46,24 +32,12 @@ void read_stages(const std::string& text, Night& night) {
     NightStage stage;
     stage.name = cells[0];
     stage.state = cells[1];
-    stage.status = std::stoi(cells[2]);
-    stage.seconds = std::stod(cells[3]);
-    stage.budget_seconds = std::stod(cells[4]);
+    stage.status = whole_number<int>("status", cells[2]);
+    stage.seconds = whole_number<int>("seconds", cells[3]);
+    stage.budget_seconds = whole_number<int>("budget", cells[4]);
     if (cells.size() > 5) stage.why = cells[5];
     night.stages.push_back(std::move(stage));
   }
-}
-
-// That something was asked is a record of its own: else nobody could tell that what it had found in
-// an earlier night is gone.
-NightInvariant& asked_of(const std::string& engine, const std::string& invariant, Night& night) {
-  for (NightInvariant& row : night.invariants) {
-    if (row.engine == engine && row.invariant == invariant) return row;
-  }
-  NightInvariant& row = night.invariants.emplace_back();
-  row.engine = engine;
-  row.invariant = invariant;
-  return row;
 }
 
 constexpr const char* of_captures = "capture_within_bound";
@@ -100,12 +74,12 @@ NightInvariant invariant_of(const json& row) {
   NightInvariant one;
   one.engine = row.at("engine");
   one.invariant = row.at("invariant");
-  one.holds = row.at("holds");
-  one.fails = row.at("fails");
-  one.undecided = row.at("undecided");
-  one.suspicious = row.at("suspicious");
-  one.engine_errors = row.at("engine_errors");
-  one.not_served = row.at("not_served");
+  one.holds = count_of(row, "holds");
+  one.fails = count_of(row, "fails");
+  one.undecided = count_of(row, "undecided");
+  one.suspicious = count_of(row, "suspicious");
+  one.engine_errors = count_of(row, "engine_errors");
+  one.not_served = count_of(row, "not_served");
   one.worst_ratio = figure_of(row.at("worst_ratio"));
   return one;
 }
@@ -133,7 +107,9 @@ void read_check(const std::string& text, Night& night) {
     finding.detail = failure.at("detail");
     finding.case_text = failure.at("text");
     finding.replay = failure.at("replay");
-    for (const json& index : failure.at("indices")) finding.indices.push_back(index.dump());
+    for (const json& index : failure.at("indices")) {
+      finding.indices.push_back(std::to_string(whole_of("indices", index)));
+    }
     finding.seen = std::max<size_t>(1, failures[{finding.invariant, finding.engine}]);
     night.findings.push_back(std::move(finding));
   }
@@ -156,6 +132,30 @@ void read_triage(const std::string& text, size_t first, Night& night) {
   }
 }
 
+// Regressions that are back. What check found of the same has its operator and its cause.
+void read_replay(const std::string& text, Night& night) {
+  const size_t known = night.findings.size();
+  const json report = json::parse(text);
+  for (const json& failure : report.at("failures")) {
+    NightFinding finding;
+    finding.invariant = failure.at("invariant");
+    finding.engine = failure.at("engine");
+    finding.detail = fmt::format("{}: {}", failure.at("file").get<std::string>(),
+                                 failure.at("detail").get<std::string>());
+    finding.case_text = failure.at("text");
+    finding.replay = failure.at("replay");
+    const bool is_known =
+        std::any_of(night.findings.begin(), night.findings.begin() + static_cast<long>(known),
+                    [&](const NightFinding& other) {
+                      return other.invariant == finding.invariant && other.engine == finding.engine;
+                    });
+    if (is_known) continue;
+    NightInvariant& asked = asked_of(finding.engine, finding.invariant, night);
+    ++(failure.at("verdict") == "engine_error" ? asked.engine_errors : asked.fails);
+    night.findings.push_back(std::move(finding));
+  }
+}
+
 void read_matrix(const std::string& text, Night& night) {
   const json report = json::parse(text);
   for (const json& row : report.at("rows")) {
@@ -168,126 +168,32 @@ void read_matrix(const std::string& text, Night& night) {
   }
 }
 
-// The repetitions of each benchmark of the program, without them its one run; and those of its
-// ratios to something else that was measured beside it, `times_...`, of which more is better.
-void read_benchmark(const std::string& text, const std::string& machine, Night& night) {
-  std::map<std::string, std::vector<double>> times, ratios;
-  std::map<std::string, std::string> units;
-  const json report = json::parse(text);
-  for (const json& run : report.at("benchmarks")) {
-    if (run.value("run_type", "iteration") != "iteration") continue;
-    const std::string name = run.value("run_name", run.at("name").get<std::string>());
-    times[name].push_back(run.at("cpu_time"));
-    units[name] = run.at("time_unit");
-    for (const auto& [key, value] : run.items()) {
-      if (key.starts_with("times_")) ratios[name + " " + key].push_back(value);
-    }
-  }
-  for (auto& [name, each] : times) {
-    std::sort(each.begin(), each.end());
-    night.benches.push_back(
-        {machine, name, units[name], each[each.size() / 2], each.front(), each.back()});
-  }
-  for (auto& [name, each] : ratios) {
-    std::sort(each.begin(), each.end());
-    night.benches.push_back({machine, name, "x", each[each.size() / 2], each.back(), each.front()});
-  }
-}
-
-// Tables whose columns say fastest and slowest: the median stands before them.
-void read_gpu(const std::string& text, Night& night) {
-  const json report = json::parse(text);
-  for (const json& part : report.at("parts")) {
-    for (const json& statement : part.at("statements")) {
-      NightInvariant& asked = asked_of("cuda", statement.at("text"), night);
-      if (statement.at("holds")) {
-        ++asked.holds;
-        continue;
-      }
-      ++asked.fails;
-      NightFinding finding;
-      finding.invariant = statement.at("text");
-      finding.engine = "cuda";
-      finding.op = "host";
-      finding.detail = statement.at("detail");
-      finding.replay = "./ci/gpu";
-      night.findings.push_back(std::move(finding));
-    }
-    for (const json& table : part.at("tables")) {
-      const std::vector<std::string> header = table.at("header");
-      const auto fastest = std::find(header.begin(), header.end(), "fastest");
-      if (fastest == header.begin() || fastest == header.end()) continue;
-      const auto column = static_cast<size_t>(fastest - header.begin());
-      for (const json& row : table.at("rows")) {
-        const std::string first =
-            row.at(0).is_string() ? row.at(0).get<std::string>() : row.at(0).dump();
-        night.benches.push_back({night.machine.gpu, header[0] + " " + first, "us",
-                                 figure_of(row.at(column - 1)), figure_of(row.at(column)),
-                                 figure_of(row.at(column + 1))});
-      }
-    }
-  }
-}
-
-size_t files_in(const std::filesystem::path& folder) {
+std::vector<std::string> folders_with(const std::string& name, const fs::path& folder) {
+  std::vector<std::string> found;
   std::error_code error;
-  size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    count += entry.is_regular_file(error) ? 1 : 0;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (fs::exists(entry.path() / name, error)) found.push_back(entry.path());
   }
-  return count;
-}
-
-void read_fuzz(const std::filesystem::path& folder, Night& night) {
-  std::error_code error;
-  std::vector<std::filesystem::path> targets;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (std::filesystem::exists(entry.path() / "pieces")) targets.push_back(entry.path());
-  }
-  std::sort(targets.begin(), targets.end());
-  for (const std::filesystem::path& target : targets) {
-    NightFuzz fuzz;
-    fuzz.target = target.filename();
-    std::ifstream pieces(target / "pieces");
-    uint64_t executions = 0;
-    double seconds = 0;
-    while (pieces >> executions >> seconds) {
-      fuzz.executions += executions;
-      fuzz.seconds += seconds;
-    }
-    fuzz.corpus_inputs = files_in(target / "merged");
-    for (const auto& fault : std::filesystem::directory_iterator(target / "faults", error)) {
-      ++fuzz.findings;
-      NightFinding finding;
-      finding.invariant = fuzz.target;
-      finding.engine = "fuzz";
-      finding.detail = "an input that the target does not survive: " + fault.path().string();
-      finding.replay =
-          fmt::format("build/fuzz/fuzz/{} {}/fault", fuzz.target, fault.path().string());
-      night.findings.push_back(std::move(finding));
-    }
-    NightInvariant& asked = asked_of("fuzz", fuzz.target, night);
-    asked.holds += fuzz.executions > 0 && fuzz.findings == 0 ? 1 : 0;
-    asked.fails += fuzz.findings;
-    night.fuzz.push_back(std::move(fuzz));
-  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 std::vector<std::string> reports_of_oracles(const std::string& folder) {
-  std::vector<std::string> paths;
+  std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("oracles.") && name.ends_with(".json")) paths.push_back(entry.path());
+    if (name.starts_with("oracles.") && name.ends_with(".json")) names.push_back(name);
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // A stage that was killed may leave half a file: what the others left still counts. That it could
 // not be read is a stage that failed, and so no pass.
-void keep_what_can_be_read(const std::string& path, Night& night,
+void keep_what_can_be_read(const std::string& folder, const std::string& name, Night& night,
                            const std::function<void(const std::string&)>& take) {
+  const std::string path = folder + "/" + name;
   std::string wrong;
   const std::optional<std::string> bytes = read_bytes(path, &wrong);
   if (!bytes) return;
@@ -300,9 +206,8 @@ void keep_what_can_be_read(const std::string& path, Night& night,
     wrong = error.what();
   }
   night = before;
-  const std::string name = std::filesystem::path(path).filename();
-  night.stages.push_back(
-      {"collect " + name, "failed", exit_infrastructure, 0, 0, fmt::format("{}: {}", path, wrong)});
+  night.stages.push_back({fmt::format("{}{}", collect_stage, name), "failed", exit_infrastructure,
+                          0, 0, fmt::format("{}: {}", path, wrong)});
 }
 
 }  // namespace
@@ -320,10 +225,10 @@ void drop_repeated(std::vector<NightGap>& gaps) {
 
 void collect_stages(const std::string& folder, Night& night) {
   const auto read = [&](const std::string& name, const auto& take) {
-    keep_what_can_be_read(name, night, take);
+    keep_what_can_be_read(folder, name, night, take);
   };
-  read(folder + "/stages.tsv", [&](const std::string& text) { read_stages(text, night); });
-  read(folder + "/panel.jsonl", [&](const std::string& text) {
+  read("stages.tsv", [&](const std::string& text) { read_stages(text, night); });
+  read("panel.jsonl", [&](const std::string& text) {
     std::string wrong;
     if (!add_records(text, night, &wrong)) throw std::runtime_error(wrong);
   });
@@ -331,15 +236,19 @@ void collect_stages(const std::string& folder, Night& night) {
     read(report, [&](const std::string& text) { read_oracles(text, night); });
   }
   const size_t first = night.findings.size();
-  read(folder + "/check.json", [&](const std::string& text) { read_check(text, night); });
-  read(folder + "/triage.json", [&](const std::string& text) { read_triage(text, first, night); });
-  read(folder + "/matrix.json", [&](const std::string& text) { read_matrix(text, night); });
-  for (const char* const benches : {"/bench.json", "/bench_layer.json"}) {
-    read(folder + benches,
-         [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
+  read("check.json", [&](const std::string& text) { read_check(text, night); });
+  read("triage.json", [&](const std::string& text) { read_triage(text, first, night); });
+  read("replay.json", [&](const std::string& text) { read_replay(text, night); });
+  read("matrix.json", [&](const std::string& text) { read_matrix(text, night); });
+  for (const char* const benches : {"bench.json", "bench_layer.json"}) {
+    read(benches, [&](const std::string& text) { read_benchmark(text, night.machine.cpu, night); });
   }
-  read(folder + "/gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
-  read_fuzz(folder + "/fuzz", night);
+  read("gpu/gpu.json", [&](const std::string& text) { read_gpu(text, night); });
+  for (const std::string& target : folders_with("pieces", folder + "/fuzz")) {
+    read("fuzz/" + fs::path(target).filename().string() + "/pieces",
+         [&](const std::string& text) { read_target(target, text, night); });
+  }
+  read("coverage/outcomes.tsv", [&](const std::string& text) { read_coverage(text, night); });
   drop_repeated(night.gaps);
 }
 

@@ -19,6 +19,9 @@ struct CollectCommand {
 };
 ExitStatus run_collect(const CollectCommand& command);
 
+// What a stage of the records is called that is about a file which could not be read.
+inline constexpr std::string_view collect_stage = "collect ";
+
 // Of "cuda: no GPU can be used" and "engine " the gap of "engine cuda".
 NightGap gap_of(const std::string& kind, const std::string& words);
 // What several stages or shards met stands once.
@@ -33,10 +36,12 @@ void drop_repeated(std::vector<NightGap>& gaps);
 //   oracles.*.json    verify --json                   findings, gaps
 //   check.json        check --json                    invariants, findings, gaps
 //   triage.json       triage --json of check.json     the diagnosis of its findings
+//   replay.json       replay --json                   findings that check has not
 //   matrix.json       matrix --until-killed --json    mutants
 //   bench.json        a Google Benchmark              benches, and bench_layer.json likewise
 //   gpu/gpu.json      ci/gpu                          benches, findings
 //   fuzz/TARGET/...   ci/fuzz                         fuzz, findings
+//   coverage/outcomes.tsv  ci/coverage                coverage
 // A gap that several stages met stands once.
 void collect_stages(const std::string& folder, Night& night);
 

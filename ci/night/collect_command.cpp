@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <utility>
 
 #include "ci/escaped.h"
 #include "ci/files.h"
 #include "ci/night/collect.h"
+#include "ci/night/night_fields.h"
 #include "ci/shard.h"
 
 namespace gdn {
@@ -92,31 +94,64 @@ ExitStatus merge(const CollectCommand& command) {
   return night ? write(command, *night, command.out) : refuse(why, exit_bad_input);
 }
 
+// Without --id the folder's night was collected before, here or on another machine: what it was
+// stays, but for what is given. No value, and *why, where there is none.
+std::optional<Night> night_of(const CollectCommand& command, std::string* why) {
+  Night night;
+  night.complete = true;
+  if (command.id.empty()) {
+    const std::string path = command.folders.front() + "/night.jsonl";
+    const std::optional<std::string> text = read_bytes(path, why);
+    if (!text) *why += ": it says which night it is where --id does not";
+    if (!text) return std::nullopt;
+    std::optional<Night> before = parse_night(*text, why);
+    if (!before) *why = fmt::format("{}: {}", path, *why);
+    if (!before) return std::nullopt;
+    night = *std::move(before);
+    each_kind(night, [](const char*, auto& records) { records.clear(); });
+  } else {
+    night.machine = machine_of(command);
+  }
+  for (const auto& [given, kept] : {std::pair{&command.id, &night.id},
+                                    {&command.commit, &night.commit},
+                                    {&command.subject, &night.subject},
+                                    {&command.began, &night.began},
+                                    {&command.command, &night.command},
+                                    {&command.seed, &night.seed}}) {
+    if (!given->empty()) *kept = *given;
+  }
+  if (command.shard.empty()) return night;
+  const std::optional<Shard> shard = parse_shard(command.shard);
+  if (!shard) {
+    *why = why_no_shard(command.shard);
+    return std::nullopt;
+  }
+  night.shard_index = static_cast<int>(shard->index) + 1;
+  night.shard_count = static_cast<int>(shard->count);
+  return night;
+}
+
 }  // namespace
 
 ExitStatus run_collect(const CollectCommand& command) {
   if (command.merge) return merge(command);
   if (command.folders.size() != 1) return refuse("expected one folder, or --merge", exit_bad_input);
-  Night night;
-  night.id = command.id;
-  night.commit = command.commit;
-  night.subject = command.subject;
-  night.began = command.began;
-  night.command = command.command;
-  night.seed = command.seed;
-  night.machine = machine_of(command);
-  if (!command.shard.empty()) {
-    const std::optional<Shard> shard = parse_shard(command.shard);
-    if (!shard) return refuse(why_no_shard(command.shard), exit_bad_input);
-    night.shard_index = static_cast<int>(shard->index) + 1;
-    night.shard_count = static_cast<int>(shard->count);
-  }
+  std::string why;
+  std::optional<Night> found = night_of(command, &why);
+  if (!found) return refuse(why, exit_bad_input);
+  Night& night = *found;
   collect_stages(command.folders.front(), night);
   night.status = status_of(night);
-  night.complete = !command.unfinished;
+  night.complete = night.complete && !command.unfinished;
   const std::string path =
       command.out.empty() ? command.folders.front() + "/night.jsonl" : command.out;
-  return write(command, night, path);
+  const ExitStatus written = write(command, night, path);
+  // The night goes on, or its records have what could be read; who asked for them is told.
+  for (const NightStage& stage : night.stages) {
+    if (command.unfinished || !stage.name.starts_with(collect_stage)) continue;
+    return combined(written, refuse(stage.why, exit_bad_input));
+  }
+  return written;
 }
 
 }  // namespace gdn

@@ -26,7 +26,9 @@ void add_collect(CLI::App& app, CollectCommand& collect) {
       ->required();
   command->add_flag("--merge", collect.merge, "shards of one night, as one");
   command->add_option("--out", collect.out, "where to write (default: FOLDER/night.jsonl)");
-  command->add_option("--id", collect.id, "of the night; the same for all of its shards");
+  command->add_option("--id", collect.id,
+                      "of the night; the same for all of its shards (default: what "
+                      "FOLDER/night.jsonl says of itself)");
   command->add_option("--commit", collect.commit, "that was judged");
   command->add_option("--subject", collect.subject, "of the commit");
   command->add_option("--began", collect.began, "as 2026-11-30T02:00:00Z");

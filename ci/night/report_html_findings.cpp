@@ -130,10 +130,11 @@ HtmlSection missing_section(const NightReport& report) {
   HtmlTable table{
       "What this night did not judge: none of it counts as a pass", {"what", "state", "why"}, {}};
   for (const NightGap& gap : gaps_of(report.night)) {
-    table.rows.push_back({{gap.what}, {"not judged", "badge partly"}, {gap.why}});
+    table.rows.push_back({{gap.what, "name"}, {"not judged", "badge partly"}, {gap.why}});
   }
   for (const NightStage* stage : stages_not_run(report.night)) {
-    table.rows.push_back({{"stage " + stage->name}, {"did not run", "badge partly"}, {stage->why}});
+    table.rows.push_back(
+        {{"stage " + stage->name, "name"}, {"did not run", "badge partly"}, {stage->why}});
   }
   if (!report.night.complete) {
     table.rows.push_back({{"the rest of the night"},

@@ -19,8 +19,17 @@ HtmlCell count_cell(size_t count, std::string_view kind_if_any = "") {
   return cell;
 }
 
+size_t judged_of(const NightInvariant& row) {
+  return row.holds + row.fails + row.suspicious + row.undecided;
+}
+
+// No case came to it: it is neither good nor bad.
+bool is_empty(const NightInvariant& row) {
+  return judged_of(row) + row.engine_errors + row.not_served == 0;
+}
+
 std::vector<HtmlCell> cells_of(std::string name, const NightInvariant& row) {
-  return {{std::move(name)},
+  return {{std::move(name), "name"},
           {row.engine},
           count_cell(row.holds),
           count_cell(row.fails, "bad"),
@@ -28,7 +37,7 @@ std::vector<HtmlCell> cells_of(std::string name, const NightInvariant& row) {
           count_cell(row.undecided, "odd"),
           count_cell(row.engine_errors, "bad"),
           count_cell(row.not_served, "odd"),
-          number_cell(ratio_text(row.worst_ratio))};
+          number_cell(judged_of(row) > 0 ? ratio_text(row.worst_ratio) : "-")};
 }
 
 const std::vector<std::string>& invariant_columns() {
@@ -145,16 +154,21 @@ HtmlSection invariants_section(const NightReport& report) {
     const NightInvariant total = total_of(night, engine, invariants);
     totals.rows.push_back(cells_of(fmt::format("all {}", invariants), total));
   }
-  HtmlTable not_green{"Those of which not everything holds, or of which nothing was judged",
-                      invariant_columns(),
-                      {}};
+  HtmlTable not_green{
+      "Those of which not everything holds, or that no engine served", invariant_columns(), {}};
+  size_t empty = 0;
   HtmlTable all{"Each invariant on each engine: verdicts", invariant_columns(), {}};
   for (const NightInvariant& row : night.invariants) {
     all.rows.push_back(cells_of(row.invariant, row));
-    if (!is_green(row)) not_green.rows.push_back(all.rows.back());
+    empty += is_empty(row) ? 1 : 0;
+    if (!is_green(row) && !is_empty(row)) not_green.rows.push_back(all.rows.back());
   }
   std::string html = html_of(totals);
   if (!not_green.rows.empty()) html += html_of(not_green);
+  if (empty > 0) {
+    html += paragraph_html(fmt::format("{} on an engine met no case: among all rows, and no pass.",
+                                       counted(empty, "invariant")));
+  }
   html += details_html(fmt::format("All {} rows", all.rows.size()), html_of(all));
   return {"invariants", "Invariants", html};
 }
@@ -241,12 +255,12 @@ HtmlSection stages_section(const NightReport& report) {
     const bool ran = stage.state != "not_run";
     table.rows.push_back(
         {{stage.name},
-         {stage.state, std::string(kind_of_stage(stage.state))},
+         {state_words(stage.state), std::string(kind_of_stage(stage.state))},
          number_cell(ran ? fmt::format("{}", stage.status) : "-"),
          number_cell(ran ? duration_text(stage.seconds) : "-"),
          number_cell(stage.budget_seconds > 0 ? duration_text(stage.budget_seconds) : "none"),
          number_cell(ran ? percent_text(stage.seconds, stage.budget_seconds) : "-"),
-         {stage.why}});
+         {stage.why, "words"}});
   }
   return {"stages", "Stages",
           html_of(table) + paragraph_html(fmt::format("{} in all.", duration_text(seconds)))};
@@ -262,18 +276,21 @@ HtmlSection nights_section(const NightReport& report) {
     std::string stages, gaps;
     for (const NightStage& stage : night.stages) {
       if (stage.state == "passed") continue;
-      stages += fmt::format("{}{} ({})", stages.empty() ? "" : ", ", stage.name, stage.state);
+      stages += fmt::format("{}{} ({})", stages.empty() ? "" : ", ", stage.name,
+                            state_words(stage.state));
     }
-    for (const NightGap& gap : night.gaps) gaps += (gaps.empty() ? "" : ", ") + gap.what;
+    const size_t named = std::min<size_t>(night.gaps.size(), 3);
+    for (size_t g = 0; g < named; ++g) gaps += (g == 0 ? "" : ", ") + night.gaps[g].what;
+    if (night.gaps.size() > named) gaps += fmt::format(" and {} more", night.gaps.size() - named);
     const std::string status =
         night.complete ? fmt::format("{}", night.status) : std::string("cut short");
     table.rows.push_back(
-        {{date_of(night.began)},
+        {{date_of(night.began), "date"},
          {short_commit(night.commit), "code"},
-         {night.subject},
+         {night.subject, "phrase"},
          {status, night.complete && night.status == 0 ? "badge holds" : "badge partly"},
-         {stages},
-         {gaps}});
+         {stages, "phrase"},
+         {gaps, "phrase"}});
   }
   return {"nights", "Nights", table.rows.empty() ? "" : html_of(table)};
 }
@@ -293,7 +310,7 @@ HtmlSection about_section(const NightReport& report) {
   add("exit status", fmt::format("{}", night.status));
   add("processor", machine_text(machine));
   add("GPU", machine.gpu.empty() ? "none can be used" : machine.gpu);
-  add("driver", machine.gpu.empty() ? "none can be used" : machine.driver);
+  if (!machine.gpu.empty()) add("driver", machine.driver);
   add("system", machine.os);
   add("compiler", machine.compiler);
   table.header = {"fact", "value"};

@@ -190,6 +190,18 @@ std::string exact_words(const std::vector<const NightTensor*>& tensors) {
   return words + ".";
 }
 
+// Of one night there is no trend.
+std::string figures_html(const std::vector<const NightTensor*>& tensors) {
+  HtmlTable table{"error/bound in this night", {"engine", "p50", "p99", "worst"}, {}};
+  for (const NightTensor* tensor : tensors) {
+    table.rows.push_back({{tensor->engine},
+                          number_cell(ratio_text(tensor->p50)),
+                          number_cell(ratio_text(tensor->p99)),
+                          number_cell(ratio_text(tensor->worst))});
+  }
+  return tensors.empty() ? "" : html_of(table);
+}
+
 bool is_exact(const NightTensor* tensor) { return tensor->worst == 0; }
 
 std::string trend_html(const NightReport& report, const std::vector<DatedChange>& moves,
@@ -219,7 +231,6 @@ std::string trend_html(const NightReport& report, const std::vector<DatedChange>
   }
   if (engines.empty()) return "";
   const std::string numbers = details_html("Figures by night", html_of(table));
-  if (report.view.nights.size() < 2) return numbers;
   if (!anything) return paragraph_html("Exact in every night: error/bound is 0.") + numbers;
   figures[id] = {{"kind", "trend"}, {"nights", nights}, {"engines", engines}, {"steps", steps}};
   return chart_html(id, "error/bound over the nights: worst (solid), p99 (dashed), p50 (dotted)",
@@ -247,7 +258,10 @@ std::string tensor_html(const NightReport& report, const std::vector<DatedChange
   html += tensors.empty() ? paragraph_html("Not judged in this night.")
           : exact         ? paragraph_html(exact_words(tensors))
                           : histogram_html(place + "-histogram", name, tensors, figures);
-  html += "</div><div>\n" + trend_html(report, moves, place + "-trend", name, figures);
+  html += "</div><div>\n";
+  html += report.view.nights.size() < 2
+              ? figures_html(tensors)
+              : trend_html(report, moves, place + "-trend", name, figures);
   return html + "</div></div>\n";
 }
 

@@ -68,9 +68,10 @@ std::string missing_of(const Night& night) {
 std::string stages_of(const Night& night) {
   TextTable table{{"stage", "state", "took", "budget", "why"}, {}};
   for (const NightStage& stage : night.stages) {
-    table.rows.push_back(
-        {stage.name, stage.state, stage.state == "not_run" ? "-" : duration_text(stage.seconds),
-         stage.budget_seconds > 0 ? duration_text(stage.budget_seconds) : "-", stage.why});
+    table.rows.push_back({stage.name, state_words(stage.state),
+                          stage.state == "not_run" ? "-" : duration_text(stage.seconds),
+                          stage.budget_seconds > 0 ? duration_text(stage.budget_seconds) : "-",
+                          stage.why});
   }
   return table.rows.empty() ? "" : "\n## Stages\n\n" + as_markdown(table);
 }

@@ -2,6 +2,8 @@
 // its fingerprint, which depends on neither commit nor case.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ci/commands.h"
 #include "ci/night/report_escaped.h"
 #include "ci/night/report_words.h"
@@ -44,7 +46,7 @@ ordered_json result_of(const KnownFinding& finding, size_t rule) {
           {"locations", ordered_json::array({place})},
           {"partialFingerprints", {{"deltaproofFinding/v1", visible(finding.fingerprint)}}},
           {"baselineState", finding.state == "new" ? "new" : "unchanged"},
-          {"occurrenceCount", latest.seen},
+          {"occurrenceCount", std::max<size_t>(latest.seen, 1)},
           {"properties",
            {{"engine", visible(latest.engine)},
             {"operator", visible(latest.op)},

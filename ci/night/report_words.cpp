@@ -1,4 +1,4 @@
-// What a night comes to. Nothing that was not judged counts as good.
+// Names, figures and dates in words, and what stands where.
 #include "ci/night/report_words.h"
 
 #include <fmt/format.h>
@@ -6,16 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ci/files.h"
 #include "reference/tensor.h"
 
 namespace gdn {
 namespace {
-
-// What to do says no more than this of each kind: the page has the rest.
-constexpr size_t shown_max = 3;
-// Enough to name a commit in a tree of any size.
-constexpr size_t commit_digits = 12;
 
 template <class T>
 void add_once(std::vector<T>& all, const T& one) {
@@ -28,200 +22,7 @@ int rank_of(const std::string& op) {
   return known ? static_cast<int>(*known) : static_cast<int>(Operator::dequant) + 1;
 }
 
-std::vector<const NightStage*> stages_that(const Night& night, bool ran) {
-  std::vector<const NightStage*> found;
-  for (const NightStage& stage : night.stages) {
-    if (stage.state != "passed" && (stage.state != "not_run") == ran) found.push_back(&stage);
-  }
-  return found;
-}
-
-std::vector<const DriftChange*> alarms_of(const NightReport& report) {
-  std::vector<const DriftChange*> found;
-  for (const DriftChange& change : report.view.changes) {
-    if (change.alarm) found.push_back(&change);
-  }
-  return found;
-}
-
-bool anything_judged(const Night& night) {
-  for (const NightInvariant& row : night.invariants) {
-    if (row.holds + row.fails + row.suspicious > 0) return true;
-  }
-  return std::any_of(night.tensors.begin(), night.tensors.end(),
-                     [](const NightTensor& tensor) { return tensor.samples > 0; });
-}
-
-bool anything_fails(const NightReport& report) {
-  const Night& night = report.night;
-  const auto bad = [](const NightStage& stage) { return stage.state == "failed"; };
-  return !night.findings.empty() || !alarms_of(report).empty() ||
-         std::any_of(night.stages.begin(), night.stages.end(), bad) ||
-         (night.complete && night.status != 0 && night.status != 5);
-}
-
-NightOutcome outcome_of(const NightReport& report) {
-  const Night& night = report.night;
-  if (anything_fails(report)) return NightOutcome::fails;
-  if (!night.complete || !anything_judged(night)) return NightOutcome::unknown;
-  const bool whole = night.gaps.empty() && night.status == 0 && stages_that(night, true).empty() &&
-                     stages_that(night, false).empty();
-  return whole ? NightOutcome::holds : NightOutcome::partly;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
-
-// "2 findings are new and 1 is known"
-std::string findings_clause(const NightReport& report) {
-  const size_t fresh = findings_in(report, "new").size();
-  const size_t known = findings_in(report, "known").size();
-  // Those that were fixed long ago are no news.
-  size_t fixed = 0;
-  for (const KnownFinding* finding : findings_in(report, "fixed")) {
-    const Night* gone = gone_since(report.view, *finding);
-    fixed += gone != nullptr && gone->id == report.night.id ? 1 : 0;
-  }
-  std::vector<std::string> parts;
-  if (fresh > 0) parts.push_back(counted(fresh, "new finding"));
-  if (known > 0) parts.push_back(counted(known, "known finding"));
-  if (fixed > 0) parts.push_back(fmt::format("{} gone", counted(fixed, "finding")));
-  return parts.empty() ? "no finding" : joined(parts);
-}
-
-std::string moved_clause(const NightReport& report) {
-  const size_t alarms = alarms_of(report).size();
-  const size_t others = report.view.changes.size() - alarms;
-  std::vector<std::string> parts;
-  if (alarms > 0)
-    parts.push_back(fmt::format("{} moved enough to alarm", counted(alarms, "figure")));
-  if (others > 0)
-    parts.push_back(fmt::format("{} moved without an alarm", counted(others, "figure")));
-  if (!parts.empty()) return joined(parts);
-  if (report.view.nights.size() < 2) return "there is no earlier night to compare with";
-  size_t before = 0;
-  for (const DatedChange& dated : moved_before(report)) before += dated.change.alarm ? 1 : 0;
-  if (before == 0) return "no figure moved";
-  return fmt::format("no figure moved in this night, after {} in the nights before",
-                     counted(before, "alarm"));
-}
-
-std::string missing_clause(const Night& night) {
-  const size_t ended = stages_that(night, true).size();
-  const size_t skipped = stages_that(night, false).size();
-  std::vector<std::string> parts;
-  if (ended > 0) parts.push_back(fmt::format("{} did not pass", counted(ended, "stage")));
-  if (skipped > 0) parts.push_back(fmt::format("{} did not run", counted(skipped, "stage")));
-  const std::vector<NightGap> gaps = gaps_of(night);
-  if (!gaps.empty()) {
-    parts.push_back(gaps.size() == 1 ? fmt::format("{} was not judged", gaps.front().what)
-                                     : fmt::format("{} parts were not judged", gaps.size()));
-  }
-  return joined(parts);
-}
-
-std::string opening_of(NightOutcome outcome, const Night& night) {
-  switch (outcome) {
-    case NightOutcome::fails:
-      return "Something is wrong";
-    case NightOutcome::holds:
-      return "Everything that was judged holds";
-    case NightOutcome::partly:
-      return "What was judged holds, but not everything was";
-    case NightOutcome::unknown:
-      return night.complete ? "Nothing was judged" : "The night was cut short";
-  }
-  return "";
-}
-
-// Which commits lie between the last night without it and the first with it.
-std::string log_between(const std::string& good, const std::string& bad) {
-  if (good.empty() || bad.empty()) return "";
-  const auto commit = [](const std::string& full) {
-    return full.substr(0, full.find("-dirty")).substr(0, commit_digits);
-  };
-  return fmt::format("git log --oneline {}",
-                     shell_word(fmt::format("{}..{}", commit(good), commit(bad))));
-}
-
-void say_findings(const NightReport& report, std::vector<NightStep>& first) {
-  const std::vector<const KnownFinding*> fresh = findings_in(report, "new");
-  for (size_t i = 0; i < std::min(fresh.size(), shown_max); ++i) {
-    first.push_back(
-        {fmt::format("New: {}; {}. Replay {}.", title_of(fresh[i]->latest), dates_of(*fresh[i]),
-                     fresh[i]->latest.case_text.empty() ? "it" : "its smallest case"),
-         fresh[i]->latest.replay});
-  }
-  if (fresh.size() > shown_max) {
-    first.push_back({fmt::format("{} more new findings are below.", fresh.size() - shown_max), ""});
-  }
-}
-
-void say_alarms(const NightReport& report, std::vector<NightStep>& first) {
-  const std::vector<const DriftChange*> alarms = alarms_of(report);
-  for (size_t i = 0; i < std::min(alarms.size(), shown_max); ++i) {
-    first.push_back(
-        {alarms[i]->words + ".", log_between(alarms[i]->good_commit, alarms[i]->since_commit)});
-  }
-  if (alarms.size() > shown_max) {
-    first.push_back({fmt::format("{} more alarms are below.", alarms.size() - shown_max), ""});
-  }
-}
-
-void say_what_is_missing(const NightReport& report, std::vector<NightStep>& first) {
-  for (const NightStage* stage : stages_that(report.night, true)) {
-    first.push_back({fmt::format("Stage {}: {}{}{}.", stage->name, stage->state,
-                                 stage->why.empty() ? "" : ": ", stage->why),
-                     ""});
-  }
-  const size_t known = findings_in(report, "known").size();
-  if (known > 0) {
-    first.push_back({fmt::format("{}: still to be mended.", counted(known, "known finding")), ""});
-  }
-  for (const NightGap& gap : gaps_of(report.night)) {
-    first.push_back({fmt::format("Not judged: {}: {}.", gap.what, gap.why), ""});
-  }
-}
-
 }  // namespace
-
-std::string_view name_of(NightOutcome outcome) {
-  switch (outcome) {
-    case NightOutcome::holds:
-      return "holds";
-    case NightOutcome::partly:
-      return "holds in part";
-    case NightOutcome::unknown:
-      return "not known";
-    case NightOutcome::fails:
-      return "fails";
-  }
-  return "";
-}
-
-NightVerdict verdict_of(const NightReport& report) {
-  const Night& night = report.night;
-  NightVerdict verdict;
-  verdict.outcome = outcome_of(report);
-  verdict.sentence = fmt::format("{}: {}; {}", opening_of(verdict.outcome, night),
-                                 findings_clause(report), moved_clause(report));
-  const std::string missing = missing_clause(night);
-  if (!missing.empty()) verdict.sentence += "; " + missing;
-  if (!night.complete && verdict.outcome == NightOutcome::fails) {
-    verdict.sentence += "; the night was cut short";
-  }
-  verdict.sentence += ".";
-  say_findings(report, verdict.first);
-  say_alarms(report, verdict.first);
-  say_what_is_missing(report, verdict.first);
-  return verdict;
-}
 
 std::vector<TensorName> tensors_of(const NightReport& report) {
   std::vector<TensorName> names;
@@ -295,7 +96,16 @@ std::vector<NightGap> gaps_of(const Night& night) {
 }
 
 std::vector<const NightStage*> stages_not_run(const Night& night) {
-  return stages_that(night, false);
+  std::vector<const NightStage*> found;
+  for (const NightStage& stage : night.stages) {
+    if (stage.state == "not_run") found.push_back(&stage);
+  }
+  return found;
+}
+
+std::string state_words(const std::string& state) {
+  if (state == "not_run") return "did not run";
+  return state == "timed_out" ? "timed out" : state;
 }
 
 std::string title_of(const NightFinding& finding) {

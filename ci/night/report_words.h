@@ -53,6 +53,8 @@ std::vector<const KnownFinding*> findings_in(const NightReport& report, std::str
 // Each once, although several stages may have said so.
 std::vector<NightGap> gaps_of(const Night& night);
 std::vector<const NightStage*> stages_not_run(const Night& night);
+// A stage's state for people: "did not run".
+std::string state_words(const std::string& state);
 
 // The night after the last that has it, of a finding that is fixed and whose nights are still here.
 const Night* gone_since(const HistoryView& view, const KnownFinding& finding);

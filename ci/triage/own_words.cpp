@@ -98,8 +98,12 @@ struct KernelOf {
 };
 constexpr KernelOf kernels[] = {{"gemv_f32", Operator::in_proj},
                                 {"gemv_q4", Operator::in_proj},
+                                {"in_proj_q4", Operator::in_proj},
                                 {"q8_activations", Operator::in_proj},
+                                {"conv_gates_norm", Operator::conv},
+                                {"delta_rule_norm", Operator::delta_rule},
                                 {"recurrent", Operator::delta_rule},
+                                {"recurrent_packed", Operator::delta_rule},
                                 {"gather", Operator::delta_rule}};
 
 std::optional<Operator> operator_of_kernel(std::string_view name) {

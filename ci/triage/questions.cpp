@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "ci/case_files.h"
 #include "ci/check_report.h"
+#include "ci/files.h"
 #include "invariants/harness/record.h"
 #include "invariants/harness/safetensors.h"
 #include "invariants/harness/verdict.h"
@@ -21,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-}
 
 // "# fails: INVARIANT on ENGINE: what", as check writes it above a case that it saves.
 std::optional<std::pair<std::string, std::string>> said_by(std::string_view comment) {
@@ -44,9 +38,11 @@ std::optional<std::pair<std::string, std::string>> said_by(std::string_view comm
 
 ExitStatus add_case(const std::string& path, std::vector<FailingCase>& failing) {
   std::string why;
-  const std::optional<Case> c = read_case(path, &why);
-  if (!c) return refuse(why, exit_bad_input);
-  const std::string text = text_of(path);
+  const std::optional<std::string> bytes = read_bytes(path, &why);
+  if (!bytes) return refuse(why, exit_bad_input);
+  const std::string& text = *bytes;
+  const std::optional<Case> c = parse_case(text, &why);
+  if (!c) return refuse(fmt::format("{}: {}", printable_path(path), why), exit_bad_input);
   const size_t before = failing.size();
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -98,7 +94,10 @@ ExitStatus add_record(const json& record, const std::string& where,
 }
 
 ExitStatus add_records(const std::string& path, std::vector<FailingCase>& failing) {
-  const std::string text = text_of(path);
+  std::string wrong;
+  const std::optional<std::string> bytes = read_bytes(path, &wrong);
+  if (!bytes) return refuse(wrong, exit_bad_input);
+  const std::string& text = *bytes;
   const std::string name = printable_path(path);
   const json whole = json::parse(text, nullptr, false);
   if (whole.is_object() && text_at(whole, "format") == "deltaproof-check") {
@@ -168,10 +167,8 @@ ExitStatus read_questions(const std::string& path, std::vector<FailingCase>& fai
     status = add_folder(path, found);
   } else if (path.ends_with(".case")) {
     status = add_case(path, found);
-  } else if (std::ifstream(path).good()) {
-    status = add_records(path, found);
   } else {
-    status = refuse(printable_path(path) + ": cannot be read", exit_bad_input);
+    status = add_records(path, found);
   }
   for (FailingCase& one : found) {
     const auto same = [&](const FailingCase& other) {

@@ -5,7 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cinttypes>
 
 #include "device/host/kernel_table.h"
@@ -79,8 +78,6 @@ class CudaBackend final : public Backend {
   Status launch(KernelId id, const LaunchShape& shape, const void* params,
                 size_t params_bytes) override;
   Status synchronise() override;
-  Status switch_to(Lane lane) override;
-  Status join(Lane lane) override;
 
   Status begin_capture() override;
   Status end_capture(std::unique_ptr<Graph>* graph) override;
@@ -93,22 +90,13 @@ class CudaBackend final : public Backend {
   BackendOptions options_;
   int device_;
   uint64_t memory_bytes_ = 0;
-  // Of each lane; `stream_` is that of the lane at hand. The event of a lane marks how far the main
-  // one had come, then how far that lane has.
-  std::array<cudaStream_t, lane_count> lanes_ = {};
-  std::array<cudaEvent_t, lane_count> events_ = {};
   cudaStream_t stream_ = nullptr;
   bool capturing_ = false;
 };
 
 CudaBackend::~CudaBackend() {
   const OnDevice here(device_);
-  for (const cudaEvent_t event : events_) {
-    if (event != nullptr) cudaEventDestroy(event);
-  }
-  for (const cudaStream_t lane : lanes_) {
-    if (lane != nullptr) cudaStreamDestroy(lane);
-  }
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
 Status CudaBackend::open() {
@@ -127,14 +115,8 @@ Status CudaBackend::open() {
                    properties.name, properties.major, properties.minor, cudaGetErrorString(error));
   }
   if (error != cudaSuccess) return status_of(error, "cudaFuncGetAttributes");
-  for (size_t i = 0; i < lane_count; ++i) {
-    error = cudaStreamCreateWithFlags(&lanes_[i], cudaStreamNonBlocking);
-    if (error != cudaSuccess) return status_of(error, "cudaStreamCreateWithFlags");
-    error = cudaEventCreateWithFlags(&events_[i], cudaEventDisableTiming);
-    if (error != cudaSuccess) return status_of(error, "cudaEventCreateWithFlags");
-  }
-  stream_ = lanes_[0];
-  return {};
+  return status_of(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                   "cudaStreamCreateWithFlags");
 }
 
 // An error that a plain call still meets after it was taken note of has poisoned the context.
@@ -223,24 +205,6 @@ Status CudaBackend::synchronise() {
   return status_of(cudaStreamSynchronize(stream_), "waiting for the GPU");
 }
 
-Status CudaBackend::switch_to(Lane lane) {
-  const OnDevice here(device_);
-  const auto i = static_cast<size_t>(lane);
-  stream_ = lanes_[i];
-  if (lane == Lane::main) return {};
-  const cudaError_t error = cudaEventRecord(events_[i], lanes_[0]);
-  if (error != cudaSuccess) return status_of(error, "cudaEventRecord");
-  return status_of(cudaStreamWaitEvent(stream_, events_[i], 0), "cudaStreamWaitEvent");
-}
-
-Status CudaBackend::join(Lane lane) {
-  const OnDevice here(device_);
-  const auto i = static_cast<size_t>(lane);
-  const cudaError_t error = cudaEventRecord(events_[i], lanes_[i]);
-  if (error != cudaSuccess) return status_of(error, "cudaEventRecord");
-  return status_of(cudaStreamWaitEvent(lanes_[0], events_[i], 0), "cudaStreamWaitEvent");
-}
-
 Status CudaBackend::begin_capture() {
   const OnDevice here(device_);
   const cudaError_t error = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal);
@@ -251,7 +215,6 @@ Status CudaBackend::begin_capture() {
 Status CudaBackend::end_capture(std::unique_ptr<Graph>* graph) {
   const OnDevice here(device_);
   cudaGraph_t recorded = nullptr;
-  stream_ = lanes_[0];
   cudaError_t error = cudaStreamEndCapture(stream_, &recorded);
   capturing_ = false;
   if (error != cudaSuccess) return status_of(error, "cudaStreamEndCapture");

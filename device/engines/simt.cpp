@@ -92,8 +92,6 @@ class SimtBackend final : public Backend {
                 size_t params_bytes) override;
   Status synchronise() override { return {}; }
   // One after the other as queued is an order that lanes allow.
-  Status switch_to(Lane) override { return {}; }
-  Status join(Lane) override { return {}; }
 
   Status begin_capture() override;
   Status end_capture(std::unique_ptr<Graph>* graph) override;

@@ -21,10 +21,6 @@ struct BackendOptions {
 // simulates a device, as pages that nobody touches take no space there.
 enum class Use : uint8_t { whole, sparse };
 
-// A second or third order of work beside the first.
-enum class Lane : uint8_t { main, second, third };
-inline constexpr size_t lane_count = 3;
-
 // Launches and copies within the device, recorded once and run any number of times.
 class Graph {
  public:
@@ -51,12 +47,6 @@ class Backend {
   virtual Status launch(KernelId kernel, const LaunchShape& shape, const void* params,
                         size_t params_bytes) = 0;
   virtual Status synchronise() = 0;
-
-  // What is queued runs in order on one lane, 0 at first. A lane that is switched to follows what
-  // lane 0 had queued when it was switched to, and runs beside what lane 0 goes on with; join makes
-  // lane 0 wait for it. Every lane is joined before anything waits or a recording ends.
-  virtual Status switch_to(Lane lane) = 0;
-  virtual Status join(Lane lane) = 0;
 
   // Between the two, launches, copies and zeroing are recorded and not run. end_capture ends the
   // recording also where it fails.

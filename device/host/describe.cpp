@@ -12,8 +12,11 @@ namespace {
   R"({"kind": "order", "stages": [{"kind": "stride", "fused": true, "size": )" stride "}, " then \
   "]}"
 #define TREE R"({"kind": "tree_adjacent"})"
-// A lane has four neighbouring columns of every 256.
+// A lane has four neighbouring columns of every 256 float32 weights.
 #define PROJECTION SUMMED_BY("256", R"({"kind": "block", "size": 4}, )" TREE)
+// One multiply-add for 64 columns in each of 16 warps; then 2 additions over lanes, 4 over warps.
+#define Q4_PROJECTION \
+  R"({"kind": "depth", "depth_a": 6, "depth_b": 1, "depth_c": 1024, "depth_d": 0})"
 #define DELTA SUMMED_BY("16", TREE)
 #define SQUARES SUMMED_BY("32", TREE)
 
@@ -71,6 +74,8 @@ constexpr const char* rest = R"(",
     "decay": "first",
     "flushes_subnormals": false,
     "activation_bits": 0,
+    "q4_projection": )" Q4_PROJECTION R"(,
+    "q4_activation_bits": 30,
     "recurrence": "token_loop",
     "chunk_tokens": 64
   }
@@ -79,6 +84,7 @@ constexpr const char* rest = R"(",
 #undef SUMMED_BY
 #undef TREE
 #undef PROJECTION
+#undef Q4_PROJECTION
 #undef DELTA
 #undef SQUARES
 

@@ -63,47 +63,58 @@ const float* Engine::queue_rounded(const float* x, int64_t count) {
   return rounded_.data();
 }
 
-// One token; h may be OUT of another layer, and of this one where layers share their tensors. z,
-// and b, a and the gates, run beside qkv, the conv and qk_norm, which read nothing of theirs.
-void Engine::queue_layer(const Layer& l, const float* h) {
-  Backend& backend = *backend_;
+// h by all four matrices: in one launch where they are 4-bit tiles.
+void Engine::queue_in_proj(const Layer& l, const float* x) {
   const gdn_shape& s = shape_;
   const TokenTensors& t = tensors_of(l);
   const auto small = [&](const DeviceArray<float>& w) -> Matrix {
     return {s.num_v_heads, s.hidden_size, w.data(), nullptr};
   };
-  const float* const x = queue_rounded(h, s.hidden_size);
-  must(backend.switch_to(Lane::second));
-  queue_projection(backend, l.z.matrix(sizes_.v_dim, s.hidden_size), x, t.at(GDN_Z));
-  must(backend.switch_to(Lane::third));
-  queue_projection(backend, small(l.b), x, t.at(GDN_B));
-  queue_projection(backend, small(l.a), x, t.at(GDN_A));
-  queue_gates(backend, s.num_v_heads, t.at(GDN_A), t.at(GDN_B), l.A_log.data(), l.dt_bias.data(),
-              t.at(GDN_BETA), t.at(GDN_G));
-  must(backend.switch_to(Lane::main));
-  queue_projection(backend, l.qkv.matrix(sizes_.conv_dim, s.hidden_size), x, t.at(GDN_QKV));
-  queue_conv(backend, sizes_.conv_dim, s.conv_kernel, t.at(GDN_QKV), l.conv.data(),
-             l.now.history.data(), t.at(GDN_CONV));
-  queue_qk_norm(backend, {.heads = s.num_k_heads,
-                          .head_dim = s.head_k_dim,
-                          .eps = s.l2norm_eps,
-                          .q_scale = q_scale_of(s.head_k_dim),
-                          .q = t.at(GDN_CONV),
-                          .k = t.at(GDN_CONV) + sizes_.k_dim,
-                          .q_normed = t.at(GDN_Q),
-                          .k_normed = t.at(GDN_K)});
-  must(backend.join(Lane::third));
-  queue_delta_rule(backend, {.shape = s,
-                             .q = t.at(GDN_Q),
-                             .k = t.at(GDN_K),
-                             .v = t.at(GDN_V),
-                             .g = t.at(GDN_G),
-                             .gk = nullptr,
-                             .beta = t.at(GDN_BETA),
-                             .S = l.now.S.data(),
-                             .o = t.at(GDN_O)});
-  must(backend.join(Lane::second));
-  queue_gated_norm(backend, s, t.at(GDN_O), t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
+  const InProjQ4Call call = {.qkv = l.qkv.matrix(sizes_.conv_dim, s.hidden_size),
+                             .z = l.z.matrix(sizes_.v_dim, s.hidden_size),
+                             .b = small(l.b),
+                             .a = small(l.a),
+                             .x = x,
+                             .y_qkv = t.at(GDN_QKV),
+                             .y_z = t.at(GDN_Z),
+                             .y_b = t.at(GDN_B),
+                             .y_a = t.at(GDN_A)};
+  if (l.is_bound()) return queue_in_proj_q4(*backend_, call);
+  queue_projection(*backend_, call.qkv, x, call.y_qkv);
+  queue_projection(*backend_, call.z, x, call.y_z);
+  queue_projection(*backend_, call.b, x, call.y_b);
+  queue_projection(*backend_, call.a, x, call.y_a);
+}
+
+// One token; h may be OUT of another layer, and of this one where layers share their tensors.
+void Engine::queue_layer(const Layer& l, const float* h) {
+  Backend& backend = *backend_;
+  const gdn_shape& s = shape_;
+  const TokenTensors& t = tensors_of(l);
+  queue_in_proj(l, queue_rounded(h, s.hidden_size));
+  queue_conv_gates_norm(backend, {.shape = s,
+                                  .x = t.at(GDN_QKV),
+                                  .conv_weight = l.conv.data(),
+                                  .a = t.at(GDN_A),
+                                  .b = t.at(GDN_B),
+                                  .A_log = l.A_log.data(),
+                                  .dt_bias = l.dt_bias.data(),
+                                  .history = l.now.history.data(),
+                                  .conv = t.at(GDN_CONV),
+                                  .beta = t.at(GDN_BETA),
+                                  .g = t.at(GDN_G),
+                                  .q_normed = t.at(GDN_Q),
+                                  .k_normed = t.at(GDN_K)});
+  const DeltaRuleCall rule = {.shape = s,
+                              .q = t.at(GDN_Q),
+                              .k = t.at(GDN_K),
+                              .v = t.at(GDN_V),
+                              .g = t.at(GDN_G),
+                              .gk = nullptr,
+                              .beta = t.at(GDN_BETA),
+                              .S = l.now.S.data(),
+                              .o = t.at(GDN_O)};
+  queue_delta_rule_norm(backend, rule, t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
   queue_projection(backend, l.out.matrix(s.hidden_size, sizes_.v_dim),
                    queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT));
 }

@@ -8,15 +8,19 @@ namespace gdn::host {
 
 enum class KernelId : uint8_t {
   conv,
+  conv_gates_norm,
   delta_rule,
+  delta_rule_norm,
   dequant,
   gated_norm,
   gates,
   gemv_f32,
   gemv_q4,
+  in_proj_q4,
   q8_activations,
   qk_norm,
   recurrent,
+  recurrent_packed,
   gather,
   count
 };

@@ -4,12 +4,13 @@
 #include <cinttypes>
 
 #include "device/kernels/conv.cuh"
-#include "device/kernels/delta_rule.cuh"
+#include "device/kernels/conv_gates_norm.cuh"
+#include "device/kernels/delta_rule_norm.cuh"
 #include "device/kernels/dequant.cuh"
-#include "device/kernels/gated_norm.cuh"
 #include "device/kernels/gates.cuh"
 #include "device/kernels/gemv_f32.cuh"
 #include "device/kernels/gemv_q4.cuh"
+#include "device/kernels/in_proj_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
 #include "device/kernels/recurrent.cuh"
@@ -110,6 +111,28 @@ void queue_projection(Backend& backend, const Matrix& w, const float* x, float* 
   }
 }
 
+void queue_in_proj_q4(Backend& backend, const InProjQ4Call& call) {
+  for (const Matrix& w : {call.qkv, call.z, call.b, call.a}) {
+    check_fits("rows of a projection", w.rows, blocks_max);
+  }
+  const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(call.qkv.rows, call.z.rows);
+  const auto q4 = [&](const Matrix& w, float* y) {
+    return kernels::GemvQ4{
+        .tiles = {w.q4}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
+  };
+  const auto f32 = [&](const Matrix& w, float* y) {
+    return kernels::GemvF32{.w = {w.f32}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
+  };
+  queue<kernels::InProjQ4>(backend, KernelId::in_proj_q4,
+                           kernels::in_proj_q4_shape(blocks, call.qkv.cols),
+                           {.qkv = q4(call.qkv, call.y_qkv),
+                            .z = q4(call.z, call.y_z),
+                            .b = f32(call.b, call.y_b),
+                            .a = f32(call.a, call.y_a),
+                            .qkv_blocks = static_cast<int32_t>(blocks.qkv),
+                            .z_blocks = static_cast<int32_t>(blocks.z)});
+}
+
 void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y) {
   check_fits("activations", count, blocks_max);
   queue<kernels::Q8Activations>(backend, KernelId::q8_activations,
@@ -159,41 +182,100 @@ void queue_qk_norm(Backend& backend, const QkNormCall& call) {
                           .factor_max = 1.0F / call.norm_min});
 }
 
+void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call) {
+  const gdn_shape& s = call.shape;
+  const int64_t k_dim = s.num_k_heads * s.head_k_dim;
+  const int64_t channels = 2 * k_dim + s.num_v_heads * s.head_v_dim;
+  check_fits("conv channels", channels, blocks_max);
+  check_fits("heads of qk_norm", s.num_k_heads, blocks_max / 4);
+  queue<kernels::ConvGatesNorm>(
+      backend, KernelId::conv_gates_norm,
+      kernels::conv_gates_norm_shape(channels, s.num_k_heads, s.head_k_dim, s.num_v_heads),
+      {.conv = {.x = {call.x},
+                .weight = {call.conv_weight},
+                .history = {call.history},
+                .y = {call.conv},
+                .channels = channels,
+                .taps = s.conv_kernel},
+       .gates = {.a = {call.a},
+                 .b = {call.b},
+                 .A_log = {call.A_log},
+                 .dt_bias = {call.dt_bias},
+                 .beta = {call.beta},
+                 .g = {call.g},
+                 .count = s.num_v_heads},
+       .norm = {.q = {call.conv},
+                .k = {call.conv + k_dim},
+                .q_normed = {call.q_normed},
+                .k_normed = {call.k_normed},
+                .k_heads = s.num_k_heads,
+                .head_dim = s.head_k_dim,
+                .eps = s.l2norm_eps,
+                .q_scale = q_scale_of(s.head_k_dim)}});
+}
+
+namespace {
+
+kernels::DeltaRule delta_rule_of(const DeltaRuleCall& call) {
+  const gdn_shape& s = call.shape;
+  return {.q = {call.q},
+          .k = {call.k},
+          .v = {call.v},
+          .g = {call.g},
+          .gk = {call.gk},
+          .beta = {call.beta},
+          .S = {call.S},
+          .o = {call.o},
+          .k_heads = s.num_k_heads,
+          .kd = s.head_k_dim,
+          .v_heads = s.num_v_heads,
+          .vd = s.head_v_dim,
+          .head_map_tiled = call.head_map_tiled ? 1 : 0,
+          .g_is_linear = call.g_is_linear ? 1 : 0};
+}
+
+kernels::GatedNorm gated_norm_of(const gdn_shape& shape, const float* o, const float* z,
+                                 const float* w, float* y) {
+  return {.o = {o},
+          .z = {z},
+          .w = {w},
+          .y = {y},
+          .heads = shape.num_v_heads,
+          .head_dim = shape.head_v_dim,
+          .eps = shape.rms_norm_eps};
+}
+
+}  // namespace
+
 void queue_delta_rule(Backend& backend, const DeltaRuleCall& call) {
   const gdn_shape& s = call.shape;
   check_fits("num_v_heads", s.num_v_heads, blocks_max);
   // A block has a slice of at least 8 columns.
   check_fits("head_v_dim", s.head_v_dim, 8 * columns_max);
-  queue<kernels::DeltaRule>(backend, KernelId::delta_rule,
-                            kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
-                            {.q = {call.q},
-                             .k = {call.k},
-                             .v = {call.v},
-                             .g = {call.g},
-                             .gk = {call.gk},
-                             .beta = {call.beta},
-                             .S = {call.S},
-                             .o = {call.o},
-                             .k_heads = s.num_k_heads,
-                             .kd = s.head_k_dim,
-                             .v_heads = s.num_v_heads,
-                             .vd = s.head_v_dim,
-                             .head_map_tiled = call.head_map_tiled ? 1 : 0,
-                             .g_is_linear = call.g_is_linear ? 1 : 0});
+  queue(backend, KernelId::delta_rule,
+        kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim), delta_rule_of(call));
 }
 
 void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, const float* z,
                       const float* w, float* y) {
   check_fits("num_v_heads", shape.num_v_heads, blocks_max);
-  queue<kernels::GatedNorm>(backend, KernelId::gated_norm,
-                            kernels::gated_norm_shape(shape.num_v_heads, shape.head_v_dim),
-                            {.o = {o},
-                             .z = {z},
-                             .w = {w},
-                             .y = {y},
-                             .heads = shape.num_v_heads,
-                             .head_dim = shape.head_v_dim,
-                             .eps = shape.rms_norm_eps});
+  queue(backend, KernelId::gated_norm,
+        kernels::gated_norm_shape(shape.num_v_heads, shape.head_v_dim),
+        gated_norm_of(shape, o, z, w, y));
+}
+
+void queue_delta_rule_norm(Backend& backend, const DeltaRuleCall& call, const float* z,
+                           const float* w, float* y) {
+  const gdn_shape& s = call.shape;
+  if (s.head_v_dim > kernels::delta_rule_norm_columns_max) {
+    queue_delta_rule(backend, call);
+    return queue_gated_norm(backend, s, call.o, z, w, y);
+  }
+  check_fits("num_v_heads", s.num_v_heads, blocks_max);
+  queue<kernels::DeltaRuleNorm>(
+      backend, KernelId::delta_rule_norm,
+      kernels::delta_rule_norm_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
+      {.rule = delta_rule_of(call), .norm = gated_norm_of(s, call.o, z, w, y)});
 }
 
 void queue_dequant(Backend& backend, int64_t rows, int64_t cols, const uint8_t* tiles, float* out) {
@@ -224,7 +306,8 @@ void queue_recurrent(Backend& backend, const RecurrentCall& call) {
   const bool packed =
       is_packed(call.state, s.head_v_dim) && is_packed(call.snapshots, s.head_v_dim);
   queue<kernels::Recurrent>(
-      backend, KernelId::recurrent,
+      backend,
+      packed && kernels::is_held(s.head_k_dim) ? KernelId::recurrent_packed : KernelId::recurrent,
       kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim, s.head_v_dim),
       {.q = {call.q},
        .k = {call.k},

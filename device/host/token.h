@@ -42,6 +42,13 @@ struct DeltaRuleCall {
 };
 
 void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y);
+// All four projections of x in one launch; qkv and z have tiles, b and a float32 rows.
+struct InProjQ4Call {
+  Matrix qkv, z, b, a;
+  const float* x;
+  float *y_qkv, *y_z, *y_b, *y_a;
+};
+void queue_in_proj_q4(Backend& backend, const InProjQ4Call& call);
 void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y);
 void queue_gates(Backend& backend, int64_t count, const float* a, const float* b,
                  const float* A_log, const float* dt_bias, float* beta, float* g);
@@ -55,10 +62,20 @@ struct QkNormCall {
   float norm_min = 0;  // x / max(norm, this)
 };
 void queue_qk_norm(Backend& backend, const QkNormCall& call);
+// conv, gates and qk_norm of a token in one launch; q and k are the conv's first channels.
+struct ConvGatesNormCall {
+  const gdn_shape& shape;
+  const float *x, *conv_weight, *a, *b, *A_log, *dt_bias;
+  float *history, *conv, *beta, *g, *q_normed, *k_normed;
+};
+void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call);
 float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q
 void queue_delta_rule(Backend& backend, const DeltaRuleCall& call);
 void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, const float* z,
                       const float* w, float* y);
+// Both, in one launch where a block can have a whole head.
+void queue_delta_rule_norm(Backend& backend, const DeltaRuleCall& call, const float* z,
+                           const float* w, float* y);
 void queue_dequant(Backend& backend, int64_t rows, int64_t cols, const uint8_t* tiles, float* out);
 
 // A view [n0][n1][n2] into a buffer, read into contiguous float32 or written from it.

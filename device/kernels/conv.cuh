@@ -26,10 +26,8 @@ inline LaunchShape conv_shape(int64_t channels, [[maybe_unused]] int64_t taps,
 
 // Order: serial fused. All of a window's loads, up to eight at a time, are under way before the
 // first is used or the history changes.
-GDN_KERNEL void conv(const Conv& p) {
+GDN_DEVICE void conv_of_channel(const Conv& p, int64_t c) {
   constexpr int taps_at_once = 8;
-  const int64_t c = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
-  if (c >= p.channels) return;
   const global<const float> weight = p.weight + c * p.taps;
   const global<float> history = p.history + c;
   float sum = 0;
@@ -53,6 +51,12 @@ GDN_KERNEL void conv(const Conv& p) {
     }
   }
   p.y[c] = silu_f32(sum);
+}
+
+GDN_KERNEL void conv(const Conv& p) {
+  const int64_t c = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
+  if (c >= p.channels) return;
+  conv_of_channel(p, c);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -29,7 +29,7 @@ inline constexpr int delta_rule_row_lanes = 16;
 
 // Threads: 32, 64, 128 or 256; the bits do not depend on it. A slice has a quarter as many columns.
 inline LaunchShape delta_rule_shape(int64_t v_heads, [[maybe_unused]] int64_t kd, int64_t vd,
-                                    unsigned threads = 64) {
+                                    unsigned threads = 128) {
   const int64_t columns = threads / 4;
   return {.blocks = static_cast<unsigned>(v_heads),
           .blocks_y = static_cast<unsigned>((vd + columns - 1) / columns),
@@ -86,7 +86,7 @@ template <bool packed>
 GDN_DEVICE Pack<float, 4> load_columns(const DeltaRulePart& part, int row) {
   const global<float> S = part.S + row * part.vd;
   if constexpr (packed) {
-    return part.columns > 0 ? load<4>(S, 0) : Pack<float, 4>{};
+    return part.columns > 0 ? load_streaming<4>(S, 0) : Pack<float, 4>{};
   } else {
     Pack<float, 4> values = {};
     GDN_UNROLL
@@ -101,7 +101,7 @@ template <bool packed>
 GDN_DEVICE void store_columns(const DeltaRulePart& part, int row, const Pack<float, 4>& values) {
   const global<float> S = part.S + row * part.vd;
   if constexpr (packed) {
-    if (part.columns > 0) store(S, 0, values);
+    if (part.columns > 0) store_streaming(S, 0, values);
   } else {
     GDN_UNROLL
     for (int j = 0; j < 4; ++j) {
@@ -110,20 +110,32 @@ GDN_DEVICE void store_columns(const DeltaRulePart& part, int row, const Pack<flo
   }
 }
 
-// Rows that do not exist are zeros, with zeros in k and q.
+// Rows that do not exist are zeros, of S and in k and q.
 template <bool packed>
-GDN_DEVICE void load_rows(DeltaRuleRows& rows, const DeltaRulePart& part, int first) {
+GDN_DEVICE void load_state(DeltaRuleRows& rows, const DeltaRulePart& part, int first) {
   GDN_UNROLL
   for (int r = 0; r < delta_rule_rows_held; ++r) {
     const int row = first + part.row + r * delta_rule_row_lanes;
     rows.s[r] = {};
-    rows.k[r] = 0;
-    rows.q[r] = 0;
     if (row >= part.kd) continue;
     rows.s[r] = load_columns<packed>(part, row);
-    rows.k[r] = part.k[row];
-    rows.q[r] = part.q[row];
   }
+}
+
+GDN_DEVICE void load_keys(DeltaRuleRows& rows, const DeltaRulePart& part, int first) {
+  GDN_UNROLL
+  for (int r = 0; r < delta_rule_rows_held; ++r) {
+    const int row = first + part.row + r * delta_rule_row_lanes;
+    const bool is_row = row < part.kd;
+    rows.k[r] = is_row ? part.k[row] : 0.0F;
+    rows.q[r] = is_row ? part.q[row] : 0.0F;
+  }
+}
+
+template <bool packed>
+GDN_DEVICE void load_rows(DeltaRuleRows& rows, const DeltaRulePart& part, int first) {
+  load_state<packed>(rows, part, first);
+  load_keys(rows, part, first);
 }
 
 // What S is multiplied by: of the head in the last element of `decay`, and where rows have a decay
@@ -213,8 +225,11 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   const shared<float> deltas = partial + delta_rule_row_lanes * columns;
   const int mine = part.row * columns + part.column_of_slice;
 
+  // Launches before do not write S, so it is on its way while they end.
   DeltaRuleRows rows;
-  load_rows<packed>(rows, part, 0);
+  load_state<packed>(rows, part, 0);
+  wait_for_launches_before();
+  load_keys(rows, part, 0);
   // The first threads of the block add up a column each.
   const int adding_up = thread_index();
   const int64_t column = static_cast<int64_t>(block_index_y()) * columns + adding_up;
@@ -253,7 +268,7 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
-GDN_KERNEL void delta_rule(const DeltaRule& p) {
+GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   const DeltaRulePart part = delta_rule_part(p);
   if (p.vd % 4 == 0) {
@@ -263,6 +278,8 @@ GDN_KERNEL void delta_rule(const DeltaRule& p) {
   }
 }
 
+GDN_KERNEL void delta_rule(const DeltaRule& p) { delta_rule_of_slice(p); }
+
 }  // namespace gdn::inline GDN_MACHINE::kernels
 
 namespace gdn::inline GDN_MACHINE {
@@ -270,5 +287,7 @@ namespace gdn::inline GDN_MACHINE {
 // A head's rows are held in some 120 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::delta_rule> = 256;
+template <>
+inline constexpr bool begins_early<kernels::delta_rule> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

@@ -26,9 +26,10 @@ inline LaunchShape gated_norm_shape(int64_t heads, [[maybe_unused]] int64_t head
   return {.blocks = static_cast<unsigned>(heads), .threads = threads};
 }
 
-// Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim + eps)) w) silu(z).
-GDN_KERNEL void gated_norm(const GatedNorm& p) {
-  const int64_t begin = block_index() * p.head_dim;
+// By a block. Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim + eps)) w)
+// silu(z).
+GDN_DEVICE void gated_norm_of_head(const GatedNorm& p, int64_t head) {
+  const int64_t begin = head * p.head_dim;
   const float mean = sum_of_squares(p.o + begin, p.head_dim) / static_cast<float>(p.head_dim);
   const float factor = rsqrt_f32(mean + p.eps);
   barrier();  // y may be o, of which every warp has read all by now
@@ -38,5 +39,7 @@ GDN_KERNEL void gated_norm(const GatedNorm& p) {
     p.y[begin + i] = quotient * p.w[i] * gate;
   }
 }
+
+GDN_KERNEL void gated_norm(const GatedNorm& p) { gated_norm_of_head(p, block_index()); }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -63,14 +63,13 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
   return block_of_4_sum(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// Order: stride 256 fused, block 4, tree_adjacent. Column i of 256 is accumulator i % 4 of lane
-// i / 4; neighbouring lanes are added first, the two warps last.
-GDN_KERNEL void gemv_f32(const GemvF32& p) {
+// A block's rows from first_row on. Order: stride 256 fused, block 4, tree_adjacent. Column i of
+// 256 is accumulator i % 4 of lane i / 4; neighbouring lanes are added first, the two warps last.
+GDN_DEVICE void gemv_f32_rows(const GemvF32& p, int64_t first_row) {
   GDN_SHARED(float, of_warp, 32);
-  const int rows_a_block = thread_count() / gemv_threads_a_row;
   const int row_of_block = thread_index() / gemv_threads_a_row;
   const int lane_of_row = thread_index() % gemv_threads_a_row;
-  const int64_t row = static_cast<int64_t>(block_index()) * rows_a_block + row_of_block;
+  const int64_t row = first_row + row_of_block;
   float sum = 0;
   if (row < p.rows) {
     const global<const float> w = p.w + row * p.cols;
@@ -84,6 +83,11 @@ GDN_KERNEL void gemv_f32(const GemvF32& p) {
   const float first = of_warp[gemv_warps_a_row * row_of_block];
   const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
   p.y[row] = first + second;
+}
+
+GDN_KERNEL void gemv_f32(const GemvF32& p) {
+  const int rows_a_block = thread_count() / gemv_threads_a_row;
+  gemv_f32_rows(p, static_cast<int64_t>(block_index()) * rows_a_block);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -1,12 +1,12 @@
-// y = W x with W in 4-bit tiles of 4 rows and 32 columns. Two warps a row of tiles: a warp takes
-// four neighbouring tiles of every eight, a lane two rows and eight columns of one of them. A block
-// takes several rows of tiles, one after the other, so that a grid fits on a GPU at once.
+// y = W x with W in 4-bit tiles of 4 rows and 32 columns, by exact products of integers. A block of
+// threads takes units of 8 rows, one after the other; each of its warps has a share of the columns,
+// in pairs of neighbouring tiles, and holds the activations of its share in registers as digits.
 #pragma once
 
 #include <cstdint>
 
 #include "device/kernels/platform.h"
-#include "device/kernels/tree_sum.cuh"
+#include "device/kernels/q4_digits.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -19,194 +19,292 @@ struct GemvQ4 {
   int64_t cols;
 };
 
-// Threads: any multiple of 64; blocks: any. The bits depend on neither.
-inline LaunchShape gemv_q4_shape(int64_t rows, [[maybe_unused]] int64_t cols,
-                                 unsigned threads = 128) {
-  // An H200 holds so many blocks at once: 132 multiprocessors, 64 registers a thread.
-  const int64_t blocks_at_once = 132 * (1024 / threads);
-  const int64_t groups_a_block = threads / gemv_threads_a_row;
-  const int64_t blocks = (rows / 4 + groups_a_block - 1) / groups_a_block;
-  const int64_t passes = (blocks + blocks_at_once - 1) / blocks_at_once;
-  return {.blocks = static_cast<unsigned>((blocks + passes - 1) / passes), .threads = threads};
-}
-
 inline constexpr int q4_tile_words = 18;  // of 32 bits: 2 of scales, 16 of nibbles
-inline constexpr int q4_tiles_a_step = gemv_columns_a_step / 32;
-inline constexpr int q4_words_a_step = q4_tiles_a_step * q4_tile_words;
+inline constexpr int q4_unit_rows = 8;
+inline constexpr int q4_warps_max = 16;
+inline constexpr int q4_stages = 2;          // units that a warp has asked for and not yet used
+inline constexpr int q4_units_at_once = 16;  // whose sums wait in shared memory
+inline constexpr int q4_rows_at_once = q4_unit_rows * q4_units_at_once;
 
-// A word holds eight weights of a row, d times a nibble each, exactly: nibble 2e is that of column
-// e, nibble 2e + 1 that of column e + 16. A nibble with its sign bit flipped is its code, nibble +
-// 8; in the significand of a power of two it makes power + code without a conversion, and
-// d (power + code) - d (power + 8) is exact: power + 8 has at most 13 bits, d 11, and what is left
-// 15. A d that is not finite gives NaN.
-struct Q4Scale {
-  float d;
-  float less_32776, less_2056, less_136;  // -d (2^15 + 8), -d (2^11 + 8), -d (2^7 + 8)
+// How the columns are shared out: in chunks, of which each warp takes so many pairs of tiles. The
+// order of every sum follows from it alone.
+struct Q4Columns {
+  int tiles;  // of a row of tiles
+  int warps;
+  int chunks;
+  int most_pairs;   // of a warp in a chunk
+  int last_pairs;   // of a warp in the last one
+  int group_words;  // from one row of tiles of a stage to the other: 16 banks further
 };
 
-GDN_DEVICE Q4Scale q4_scale(uint32_t half) {
-  const float d = widen_half(static_cast<uint16_t>(half));
-  return {d, d * -32776.0F, d * -2056.0F, d * -136.0F};
+GDN_HOST_DEVICE inline Q4Columns q4_columns(int64_t cols) {
+  constexpr int chunk_pairs = q4_warps_max * q4_pairs_held;
+  Q4Columns columns = {};
+  columns.tiles = static_cast<int>(cols / 32);
+  const int pairs = (columns.tiles + 1) / 2;
+  columns.warps = pairs < q4_warps_max ? pairs : q4_warps_max;
+  columns.chunks = (pairs + chunk_pairs - 1) / chunk_pairs;
+  const int last = pairs - (columns.chunks - 1) * chunk_pairs;
+  // Fewer pairs than warps: one each.
+  columns.last_pairs = (last + q4_warps_max - 1) / q4_warps_max;
+  columns.most_pairs = columns.chunks > 1 ? q4_pairs_held : columns.last_pairs;
+  const int words = 2 * q4_tile_words * columns.most_pairs;
+  columns.group_words = words + ((16 - words) & 31);
+  return columns;
 }
 
-GDN_DEVICE float q4_at_bit_8(uint32_t word, const Q4Scale& scale) {
-  const float power_and_code = bits_float(and_xor(word, 0x00000f00U, 0x47000800U));
-  return fused_multiply_add(power_and_code, scale.d, scale.less_32776);
+// Shared memory of a warp, in words: tiles on their way, then digits on theirs from lane to lane.
+GDN_HOST_DEVICE inline int q4_ring_words(const Q4Columns& columns) {
+  return q4_stages * 2 * columns.group_words;
 }
-GDN_DEVICE float q4_at_bit_12(uint32_t word, const Q4Scale& scale) {
-  const float power_and_code = bits_float(and_xor(word, 0x0000f000U, 0x45008000U));
-  return fused_multiply_add(power_and_code, scale.d, scale.less_2056);
-}
-GDN_DEVICE float q4_at_bit_16(uint32_t word, const Q4Scale& scale) {
-  const float power_and_code = bits_float(and_xor(word, 0x000f0000U, 0x43080000U));
-  return fused_multiply_add(power_and_code, scale.d, scale.less_136);
+GDN_HOST_DEVICE inline int q4_warp_words(const Q4Columns& columns) {
+  return q4_ring_words(columns) + 2 * q4_digit_words;
 }
 
-// Of one row: the sums of columns 4 c to 4 c + 3 of the lane's tiles, and those 16 further on.
-struct Q4RowSums {
-  float near[4] = {};
-  float far[4] = {};
+inline constexpr int64_t q4_blocks_at_once = 132;  // of an H200: one a multiprocessor
+inline int64_t q4_units(int64_t rows) { return (rows + q4_unit_rows - 1) / q4_unit_rows; }
+inline unsigned q4_shared_bytes(const Q4Columns& columns) {
+  return static_cast<unsigned>(columns.warps * (q4_warp_words(columns) + q4_rows_at_once) * 4);
+}
+
+// Blocks: any, the bits do not depend on it. Threads: so many or more, as the order does.
+inline LaunchShape gemv_q4_shape(int64_t rows, int64_t cols) {
+  const Q4Columns columns = q4_columns(cols);
+  const int64_t units = q4_units(rows);
+  const int64_t units_a_block = (units + q4_blocks_at_once - 1) / q4_blocks_at_once;
+  return {.blocks = static_cast<unsigned>((units + units_a_block - 1) / units_a_block),
+          .threads = static_cast<unsigned>(columns.warps * warp_size),
+          .shared_bytes = q4_shared_bytes(columns)};
+}
+
+// A lane's part in its warp's asking: half a warp asks for the tiles of one row of tiles, 16 bytes
+// at once or 8.
+struct Q4Source {
+  global<const uint32_t> from;
+  shared<uint32_t> to;  // in the first stage
+  int words;            // from here on
 };
 
-GDN_DEVICE void q4_add_word(Q4RowSums& sums, uint32_t word, uint32_t half,
-                            const Pack<float, 4>& x_near, const Pack<float, 4>& x_far) {
-  const Q4Scale scale = q4_scale(half);
-  const uint32_t up = word << 8;
-  const uint32_t down = word >> 12;
-  sums.near[0] = fused_multiply_add(q4_at_bit_8(up, scale), x_near[0], sums.near[0]);
-  sums.far[0] = fused_multiply_add(q4_at_bit_12(up, scale), x_far[0], sums.far[0]);
-  sums.near[1] = fused_multiply_add(q4_at_bit_8(word, scale), x_near[1], sums.near[1]);
-  sums.far[1] = fused_multiply_add(q4_at_bit_12(word, scale), x_far[1], sums.far[1]);
-  sums.near[2] = fused_multiply_add(q4_at_bit_16(word, scale), x_near[2], sums.near[2]);
-  sums.far[2] = fused_multiply_add(q4_at_bit_8(down, scale), x_far[2], sums.far[2]);
-  sums.near[3] = fused_multiply_add(q4_at_bit_12(down, scale), x_near[3], sums.near[3]);
-  sums.far[3] = fused_multiply_add(q4_at_bit_16(down, scale), x_far[3], sums.far[3]);
-}
-
-// Where a lane reads: nibbles of its two rows, their scales, and x.
-struct Q4Lane {
-  global<const uint32_t> nibbles;
-  global<const uint32_t> scales;
-  global<const float> x;
-};
-
-GDN_DEVICE void q4_move(Q4Lane& at, int64_t words, int columns) {
-  at.nibbles = at.nibbles + words;
-  at.scales = at.scales + words;
-  at.x = at.x + columns;
-}
-
-// What a lane has read ahead of its use: some steps, of one tile each.
-inline constexpr int q4_steps_ahead = 2;
-struct Q4Steps {
-  Pack<uint32_t, 2> words[q4_steps_ahead];
-  uint32_t scales[q4_steps_ahead];
-};
-
-// From step `first` on, those that there are.
-GDN_DEVICE void q4_read(Q4Steps& held, const Q4Lane& at, int first, int steps) {
+template <int words>
+GDN_DEVICE void q4_ask(const Q4Source& source, int stage_words) {
+  constexpr int words_max = 2 * q4_pairs_held * q4_tile_words;
   GDN_UNROLL
-  for (int s = 0; s < q4_steps_ahead; ++s) {
-    if (first + s >= steps) continue;
-    held.words[s] = load_streaming<2>(at.nibbles, (first + s) * q4_words_a_step);
-    held.scales[s] = load_streaming<1>(at.scales, (first + s) * q4_words_a_step)[0];
+  for (int i = 0; i < words_max; i += 16 * words) {
+    if (i < source.words) copy_async<words>(source.to + stage_words, i, source.from, i);
   }
 }
 
-GDN_DEVICE void q4_add_step(Q4RowSums (&rows)[2], const Q4Steps& held, const global<const float>& x,
-                            int s) {
-  const Pack<float, 4> x_near = load_read_only<4>(x, s * gemv_columns_a_step);
-  const Pack<float, 4> x_far = load_read_only<4>(x, s * gemv_columns_a_step + 16);
-  q4_add_word(rows[0], held.words[s][0], held.scales[s] & 0xffffU, x_near, x_far);
-  q4_add_word(rows[1], held.words[s][1], held.scales[s] >> 16, x_near, x_far);
+// A lane's share of a stage of so many pairs. The tiles of a pair are the left operand: lane
+// 4 r + c has of row r columns 4 c to 4 c + 3 and those 16 further on, as bytes of 16 times a
+// nibble; rows 8 further on are the same rows of the pair's other tile. So of the product rows r
+// and columns below 4 belong to the first tile, rows 8 + r and columns from 4 on to the second: a
+// lane has two digits of one.
+template <int pairs>
+GDN_DEVICE float q4_sum_of_pairs(const shared<uint32_t>& stage, const Q4Activations& held,
+                                 int group_words, bool all_whole) {
+  const int row = lane() / 4;
+  const int c = lane() % 4;
+  const bool of_first = c < 2;
+  const shared<uint32_t> group = stage + (row / 4) * group_words;
+  const shared<uint32_t> nibbles = group + (2 + 4 * c + row % 4);
+  const shared<uint16_t> scales =
+      as<uint16_t>(group) + (2 * q4_tile_words * (of_first ? 0 : 1) + row % 4);
+  float sum = 0;
+  GDN_UNROLL
+  for (int s = 0; s < pairs; ++s) {
+    constexpr uint32_t high_nibbles = 0xf0f0f0f0U;
+    const uint32_t first = nibbles[2 * q4_tile_words * s];
+    const uint32_t second = nibbles[2 * q4_tile_words * s + q4_tile_words];
+    uint16_t scale = 0;
+    const bool is_there = s + 1 < pairs || of_first || all_whole;
+    if (is_there) scale = scales[4 * q4_tile_words * s];
+    const Pack<uint32_t, 4> left = {first << 4 & high_nibbles, second << 4 & high_nibbles,
+                                    first & high_nibbles, second & high_nibbles};
+    const Pack<int32_t, 4> products = matrix_product_s8(left, held.digits[s]);
+    const int32_t low = of_first ? products[0] : products[2];
+    const int32_t high = of_first ? products[1] : products[3];
+    // A multiple of 16 of at most 2^26: exact, and so are both products.
+    const auto of_digits = static_cast<float>(low + 256 * high) * held.of_sum[s];
+    sum = fused_multiply_add(of_digits, widen_half(scale) * held.of_scale[s], sum);
+  }
+  return sum;
 }
 
-// Adds one row of tiles, `steps` of them in the lane. `held` holds the first steps, and in the end
-// those of the row of tiles that follows, `to_next` words further on: reading never waits for
-// adding.
-GDN_DEVICE void q4_add_tiles(Q4RowSums (&rows)[2], Q4Steps& held, Q4Lane& at, int steps,
-                             int64_t to_next, int next_steps) {
-  Q4Steps ahead = {};
-  int left = steps;
-  for (; left > q4_steps_ahead; left -= q4_steps_ahead) {
-    q4_read(ahead, at, q4_steps_ahead, left);
+// The warps' sums of a row, as a tree of neighbours.
+GDN_DEVICE float q4_row_sum(const shared<float>& of_warps, int row, int warps) {
+  float sums[q4_warps_max];
+  GDN_UNROLL
+  for (int w = 0; w < q4_warps_max; ++w) {
+    sums[w] = 0;
+    if (w < warps) sums[w] = of_warps[w * q4_rows_at_once + row];
+  }
+  GDN_UNROLL
+  for (int width = q4_warps_max / 2; width > 0; width /= 2) {
+    // A constant count, so that the array stays in registers.
     GDN_UNROLL
-    for (int s = 0; s < q4_steps_ahead; ++s) q4_add_step(rows, held, at.x, s);
-    held = ahead;
-    q4_move(at, q4_steps_ahead * q4_words_a_step, q4_steps_ahead * gemv_columns_a_step);
+    for (int w = 0; w < q4_warps_max / 2; ++w) {
+      if (w < width) sums[w] = sums[2 * w] + sums[2 * w + 1];
+    }
   }
-  const int moved = steps - left;
-  const global<const float> x = at.x;
-  q4_move(at, to_next - moved * q4_words_a_step, -moved * gemv_columns_a_step);
-  q4_read(ahead, at, 0, next_steps);
-  GDN_UNROLL
-  for (int s = 0; s < q4_steps_ahead; ++s) {
-    if (s < left) q4_add_step(rows, held, x, s);
-  }
-  held = ahead;
+  return sums[0];
 }
 
-// Over the warp's columns, the sum of the row 2 pair + second of the four, where the lane is
-// 8 tile + 4 (c / 2) + 2 second + pair. Result 8 tile + 4 far + c of a warp is a block of four
-// accumulators: so neighbours are lanes that differ in c, then near and far, then tiles.
-GDN_DEVICE float q4_warp_sum(const Q4RowSums (&rows)[2], bool second) {
-  float sums[2];
-  GDN_UNROLL
-  for (int far = 0; far < 2; ++far) {
-    const auto& a = far == 0 ? rows[0].near : rows[0].far;
-    const auto& b = far == 0 ? rows[1].near : rows[1].far;
-    const float of_first = block_of_4_sum(a[0], a[1], a[2], a[3]);
-    const float of_second = block_of_4_sum(b[0], b[1], b[2], b[3]);
-    // Each of two lanes gives the other the row that it does not go on with.
-    const float taken = shuffle_xor(full_mask, second ? of_first : of_second, 2);
-    sums[far] = (second ? of_second : of_first) + taken;
-    sums[far] += shuffle_xor(full_mask, sums[far], 4);
-  }
-  float sum = sums[0] + sums[1];
-  sum += shuffle_xor(full_mask, sum, 8);
-  return sum + shuffle_xor(full_mask, sum, 16);
+// The tiles of the calling warp in a chunk of the columns.
+struct Q4Share {
+  int first_tile;
+  int tiles;  // none where it is not above 0
+};
+
+GDN_DEVICE Q4Share q4_share(const Q4Columns& columns, int chunk) {
+  const int pairs = chunk + 1 == columns.chunks ? columns.last_pairs : q4_pairs_held;
+  const int first = 2 * (chunk * columns.warps * q4_pairs_held + warp_index() * pairs);
+  return {first, min(2 * pairs, columns.tiles - first)};
 }
 
-// Order: stride 256 fused, block 4, tree_adjacent, of weights d nibble that are exact: the bits of
-// gemv_f32 on decoded weights.
-GDN_KERNEL void gemv_q4(const GemvQ4& p) {
-  constexpr int rows_of_warps = 4 * 32;
-  GDN_SHARED(float, of_warp, 2 * rows_of_warps);
-  const unsigned lane_index = static_cast<unsigned>(lane());
-  const int pair = static_cast<int>(lane_index % 2);
-  const int c = static_cast<int>(lane_index / 2 % 4);
-  const bool second = c % 2 == 1;
-  const int row_of_group = 2 * pair + (second ? 1 : 0);
-  const int group_of_block = warp_index() / gemv_warps_a_row;
-  const int tile = 4 * (warp_index() % gemv_warps_a_row) + static_cast<int>(lane_index / 8);
-  const int tiles = static_cast<int>(p.cols / 32);
-  const int steps = (tiles - tile + q4_tiles_a_step - 1) / q4_tiles_a_step;
-  const int groups = static_cast<int>(p.rows / 4);
-  const int groups_a_block = thread_count() / gemv_threads_a_row;
-  const int stride = block_count() * groups_a_block;
-  int group = block_index() * groups_a_block + group_of_block;
+// What a block's warp goes through: some units and a chunk of their columns.
+struct Q4Pass {
+  Q4Columns columns;
+  Q4Share share;
+  int first_group;  // the first row of tiles of the first unit; a unit has two
+  int step;         // to that of the next
+  int groups;       // of the matrix
+  bool adds;        // to the sums of earlier chunks
+  // Of the warp.
+  shared<uint32_t> ring;
+  shared<uint32_t> between;
+  shared<float> sums;  // [q4_rows_at_once]
+};
 
-  const global<const uint32_t> words =
-      as<const uint32_t>(p.tiles) + (static_cast<int64_t>(group) * tiles + tile) * q4_tile_words;
-  Q4Lane at = {words + (2 + 4 * c + 2 * pair), words + pair, p.x + (32 * tile + 4 * c)};
-  Q4Steps held = {};
-  q4_read(held, at, 0, group < groups ? steps : 0);
-  // The sums of one pass are read while those of the next are written, to the other half.
-  for (int half = 0; group - group_of_block < groups; group += stride, half ^= rows_of_warps) {
-    Q4RowSums rows[2];
-    q4_add_tiles(rows, held, at, group < groups ? steps : 0,
-                 static_cast<int64_t>(stride) * tiles * q4_tile_words,
-                 group + stride < groups ? steps : 0);
-    const float sum = q4_warp_sum(rows, second);
-    if (lane_index < 4) of_warp[half + 4 * warp_index() + row_of_group] = sum;
+template <int words>
+GDN_DEVICE Q4Source q4_source(const GemvQ4& p, const Q4Pass& pass) {
+  const int second = lane() / 16;
+  const int first = lane() % 16 * words;
+  const int64_t tile =
+      static_cast<int64_t>(pass.first_group + second) * pass.columns.tiles + pass.share.first_tile;
+  return {.from = as<const uint32_t>(p.tiles) + (tile * q4_tile_words + first),
+          .to = pass.ring + (second * pass.columns.group_words + first),
+          .words = pass.share.tiles * q4_tile_words - first};
+}
+
+template <int pairs, int words>
+GDN_DEVICE void q4_pass(const GemvQ4& p, const Q4Pass& pass) {
+  const int group_words = pass.columns.group_words;
+  const int end = min(pass.groups, pass.first_group + q4_units_at_once * pass.step);
+  const int64_t source_step = static_cast<int64_t>(pass.step) * pass.columns.tiles * q4_tile_words;
+  Q4Source source = q4_source<words>(p, pass);
+  int ahead = pass.first_group + lane() / 16;
+  const auto ask = [&](int stage_words) {
+    if (ahead < end) q4_ask<words>(source, stage_words);
+    close_copies();
+    ahead += pass.step;
+    source.from = source.from + source_step;
+  };
+  GDN_UNROLL
+  for (int i = 0; i < q4_stages; ++i) ask(i * 2 * group_words);
+  wait_for_launches_before();
+  Q4Inputs read;
+  q4_read(read, p.x + 32 * pass.share.first_tile, pass.share.tiles);
+  Q4Activations held;
+  q4_hold(held, read, pass.between);
+  int stage_words = 0;
+  shared<float> sums = pass.sums + lane() / 4;
+  for (int group = pass.first_group; group < end; group += pass.step) {
+    wait_for_copies<q4_stages - 1>();
+    syncwarp();
+    float sum = q4_sum_of_pairs<pairs>(pass.ring + stage_words, held, group_words,
+                                       pass.share.tiles % 2 == 0);
+    syncwarp();
+    ask(stage_words);
+    stage_words += 2 * group_words;
+    if (stage_words == q4_stages * 2 * group_words) stage_words = 0;
+    sum += shuffle_xor(full_mask, sum, 1);
+    sum += shuffle_xor(full_mask, sum, 2);
+    if (lane() % 4 == 0) {
+      if (pass.adds) sum += static_cast<float>(sums[0]);
+      sums[0] = sum;
+    }
+    sums = sums + q4_unit_rows;
+  }
+}
+
+// A constant number of pairs, so that what one pair waits for is filled with what another does.
+template <int words>
+GDN_DEVICE void q4_pass_of(const GemvQ4& p, const Q4Pass& pass) {
+  switch ((pass.share.tiles + 1) / 2) {
+    case 1:
+      return q4_pass<1, words>(p, pass);
+    case 2:
+      return q4_pass<2, words>(p, pass);
+    case 3:
+      return q4_pass<3, words>(p, pass);
+    case 4:
+      return q4_pass<4, words>(p, pass);
+    case 5:
+      return q4_pass<5, words>(p, pass);
+    case 6:
+      return q4_pass<6, words>(p, pass);
+    default:
+      return q4_pass<0, words>(p, pass);
+  }
+}
+
+// The units of one block of several that share a matrix. Warps beyond those of the columns only
+// wait at its barriers. Depth: a lane's chain of fused multiply-adds, one a pair of tiles of its
+// warp, then 2 additions over lanes, those over chunks, and 4 over warps; all else is exact but for
+// the rounding of x to X.
+GDN_DEVICE void gemv_q4_block(const GemvQ4& p, int block, int blocks) {
+  const Q4Columns columns = q4_columns(p.cols);
+  const int ring_words = q4_ring_words(columns);
+  const int warp_words = q4_warp_words(columns);
+  const shared<uint32_t> of_warp = dynamic_shared<uint32_t>() + warp_index() * warp_words;
+  const shared<float> sums = dynamic_shared<float>() + columns.warps * warp_words;
+  Q4Pass pass = {.columns = columns,
+                 .share = {},
+                 .first_group = 2 * block,
+                 .step = 2 * blocks,
+                 .groups = static_cast<int>(p.rows / 4),
+                 .adds = false,
+                 .ring = of_warp,
+                 .between = of_warp + ring_words,
+                 .sums = sums + warp_index() * q4_rows_at_once};
+  const bool takes_part = warp_index() < columns.warps;
+  const bool wide = columns.tiles % 2 == 0 && is_aligned(p.tiles, 16);
+  if (takes_part && (columns.tiles % 2 != 0 || pass.groups % 2 != 0)) {
+    // What no tile is copied to.
+    for (int i = lane(); i < ring_words; i += warp_size) pass.ring[i] = 0;
+    syncwarp();
+  }
+  while (pass.first_group < pass.groups) {
+    for (int chunk = 0; chunk < columns.chunks && takes_part; ++chunk) {
+      pass.share = q4_share(columns, chunk);
+      pass.adds = chunk > 0;
+      if (wide) {
+        q4_pass_of<4>(p, pass);
+      } else {
+        q4_pass_of<2>(p, pass);
+      }
+    }
     barrier();
-    const int row = thread_index() % gemv_threads_a_row;
-    if (row >= 4 || group >= groups) continue;
-    const shared<float> s = of_warp + (half + 4 * gemv_warps_a_row * group_of_block + row);
-    const float low = s[0];
-    const float high = s[4];
-    p.y[4 * static_cast<int64_t>(group) + row] = low + high;
+    for (int row = thread_index(); row < q4_rows_at_once; row += thread_count()) {
+      const int group = pass.first_group + row / q4_unit_rows * pass.step;
+      const int64_t at = 4 * static_cast<int64_t>(group) + row % q4_unit_rows;
+      if (at < p.rows) p.y[at] = q4_row_sum(sums, row, columns.warps);
+    }
+    barrier();
+    pass.first_group += q4_units_at_once * pass.step;
   }
 }
+
+GDN_KERNEL void gemv_q4(const GemvQ4& p) { gemv_q4_block(p, block_index(), block_count()); }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+// What a warp holds needs some 100 registers a thread.
+template <>
+inline constexpr int block_threads_max<kernels::gemv_q4> = 32 * kernels::q4_warps_max;
+template <>
+inline constexpr bool begins_early<kernels::gemv_q4> = true;
+
+}  // namespace gdn::inline GDN_MACHINE

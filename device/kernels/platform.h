@@ -56,6 +56,11 @@ using Params = typename ParamsOf<decltype(+kernel)>::type;
 template <auto kernel>
 inline constexpr int block_threads_max = 1024;
 
+// Whether a kernel itself says, by wait_for_launches_before, from where on it needs what earlier
+// launches wrote. Any other waits before its first step.
+template <auto kernel>
+inline constexpr bool begins_early = false;
+
 }  // namespace gdn::inline GDN_MACHINE
 
 #ifdef __CUDACC__

@@ -149,6 +149,57 @@ GDN_DEVICE void store(const Pointer<T>& p, int64_t i, const Pack<T, N>& values, 
   *reinterpret_cast<Word*>(p.address + i) = __builtin_bit_cast(Word, values);
 }
 
+// What is read once is the first to leave the L2 cache.
+GDN_DEVICE uint64_t read_once() {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// Copies of N elements, read once, that go on beside the calling thread: those that it has asked
+// for since it last closed a set are one set; once it has waited until at most `sets` of its own
+// are under way the others have arrived, for it, and for others after a syncwarp or a barrier.
+template <int N, class T>
+GDN_DEVICE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
+                           int64_t from_index, Site = {}) {
+  constexpr int bytes = N * sizeof(T);
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to.address + to_index));
+  const T* const source = from.address + from_index;
+  const uint64_t policy = read_once();
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(at),
+                 "l"(source), "l"(policy)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(at),
+                 "l"(source), "n"(bytes), "l"(policy)
+                 : "memory");
+  }
+}
+GDN_DEVICE void close_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int sets>
+GDN_DEVICE void wait_for_copies(Site = {}) {
+  asm volatile("cp.async.wait_group %0;" ::"n"(sets) : "memory");
+}
+
+// Not read again soon: first to leave the cache.
+template <int N, class T>
+GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values, Site = {}) {
+  using Word = WordsOf<T, N>;
+  __stcs(reinterpret_cast<Word*>(p.address + i), __builtin_bit_cast(Word, values));
+}
+
+template <template <class> class Pointer, class T>
+GDN_DEVICE bool is_aligned(const Pointer<T>& p, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(p.address) % bytes == 0;
+}
+
+// A launch may begin before those before it have ended. What they write is there after this.
+GDN_DEVICE void wait_for_launches_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+GDN_DEVICE void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+
 template <template <class> class Pointer, class T>
 GDN_DEVICE T atomic_add(const Pointer<T>& p, int64_t i, std::type_identity_t<T> value, Site = {}) {
   return atomicAdd(p.address + i, value);
@@ -165,6 +216,23 @@ GDN_DEVICE uint32_t and_xor(uint32_t x, uint32_t mask, uint32_t flips) {
   return y;
 }
 GDN_DEVICE int32_t dp4a(int32_t a, int32_t b, int32_t c) { return __dp4a(a, b, c); }
+// Of 8 bytes, b's above a's, those that the four lowest nibbles of `chosen` name, the lowest first.
+GDN_DEVICE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t chosen) {
+  return __byte_perm(a, b, chosen);
+}
+// The product of a full warp's operands of signed bytes, [16][32] and [32][8], exactly. Lane
+// 4 r + c brings left bytes 4 c to 4 c + 3 of rows r and r + 8, then those 16 further on; right
+// bytes of the same indices of column r; and takes columns 2 c and 2 c + 1 of rows r and r + 8.
+GDN_DEVICE Pack<int32_t, 4> matrix_product_s8(const Pack<uint32_t, 4>& left,
+                                              const Pack<uint32_t, 2>& right, Site = {}) {
+  Pack<int32_t, 4> sums;
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%10,%10,%10,%10};"
+      : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]),
+        "r"(0));
+  return sums;
+}
 GDN_DEVICE int32_t to_int_toward_zero(float x) { return __float2int_rz(x); }
 GDN_DEVICE int32_t to_int_nearest_even(float x) { return __float2int_rn(x); }
 GDN_DEVICE float round_half_away(float x) { return roundf(x); }
@@ -180,12 +248,15 @@ GDN_DEVICE uint16_t narrow_half(float x) {
   return half;
 }
 
+// The next launch may begin once every block of this one has: it takes what room they leave.
 template <auto kernel, class P, int threads_max>
 __global__ void __launch_bounds__(threads_max) entry(const __grid_constant__ P params) {
+  let_next_launch_begin();
+  if constexpr (!begins_early<kernel>) wait_for_launches_before();
   kernel(params);
 }
 
-// Queues a launch; the status is that of the launch itself, as cudaGetLastError gives it.
+// Queues a launch; the status is that of the launch itself, as cudaLaunchKernelEx gives it.
 template <auto kernel, int threads_max = block_threads_max<kernel>>
 cudaError_t launch(cudaStream_t stream, const LaunchShape& shape, const Params<kernel>& params) {
   constexpr unsigned shared_bytes_without_asking = 48 * 1024;
@@ -196,9 +267,17 @@ cudaError_t launch(cudaStream_t stream, const LaunchShape& shape, const Params<k
                              static_cast<int>(shape.shared_bytes));
     if (asked != cudaSuccess) return asked;
   }
-  function<<<dim3(shape.blocks, shape.blocks_y), shape.threads, shape.shared_bytes, stream>>>(
-      params);
-  return cudaGetLastError();
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(shape.blocks, shape.blocks_y);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, function, params);
 }
 
 }  // namespace gdn::inline on_cuda

@@ -34,11 +34,9 @@ inline LaunchShape qk_norm_shape(int64_t k_heads, [[maybe_unused]] int64_t head_
   return {.blocks = static_cast<unsigned>((2 * k_heads + warps - 1) / warps), .threads = threads};
 }
 
-// Order: stride 32 fused, tree_adjacent. Form: x rsqrt(sum + eps), and q that times its scale.
-GDN_KERNEL void qk_norm(const QkNorm& p) {
-  const int warps = thread_count() / warp_size;
-  const int64_t warp = static_cast<int64_t>(block_index()) * warps + warp_index();
-  if (warp >= 2 * p.k_heads) return;
+// By a warp; the first k_heads are of q. Order: stride 32 fused, tree_adjacent. Form: x
+// rsqrt(sum + eps), and q that times its scale.
+GDN_DEVICE void qk_norm_of_head(const QkNorm& p, int64_t warp) {
   const bool is_q = warp < p.k_heads;
   const int64_t begin = (is_q ? warp : warp - p.k_heads) * p.head_dim;
   const global<const float> x = (is_q ? p.q : p.k) + begin;
@@ -49,6 +47,13 @@ GDN_KERNEL void qk_norm(const QkNorm& p) {
     const float quotient = x[i] * factor;
     normed[i] = is_q ? quotient * p.q_scale : quotient;
   }
+}
+
+GDN_KERNEL void qk_norm(const QkNorm& p) {
+  const int warps = thread_count() / warp_size;
+  const int64_t warp = static_cast<int64_t>(block_index()) * warps + warp_index();
+  if (warp >= 2 * p.k_heads) return;
+  qk_norm_of_head(p, warp);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -48,9 +48,18 @@ struct Recurrent {
   int32_t packed;  // states are f32 with whole aligned groups of four columns
 };
 
+// Narrow slices where there are few heads, so that every multiprocessor has some; else wide ones,
+// of which a row is more bytes in one place. Threads: as of delta_rule.
+inline unsigned recurrent_threads(int64_t heads) {
+  constexpr int64_t many_heads = 2 * 132;
+  return heads < many_heads ? 64 : 256;
+}
 inline LaunchShape recurrent_shape(int64_t sequences, int64_t v_heads, int64_t kd, int64_t vd,
-                                   unsigned threads = 64) {
+                                   unsigned threads) {
   return delta_rule_shape(sequences * v_heads, kd, vd, threads);
+}
+inline LaunchShape recurrent_shape(int64_t sequences, int64_t v_heads, int64_t kd, int64_t vd) {
+  return recurrent_shape(sequences, v_heads, kd, vd, recurrent_threads(sequences * v_heads));
 }
 
 // Where a thread's part of the state begins: in a slot of a pool, or in working memory.
@@ -79,10 +88,11 @@ GDN_DEVICE StatePlace place_in(const StatePool& pool, int64_t slot, const Recurr
 
 GDN_DEVICE RecurrentPart recurrent_part(const Recurrent& p) {
   const int column_lanes = thread_count() / delta_rule_row_lanes;
-  const int64_t which = block_index() / p.v_heads;
+  const int v_heads = static_cast<int>(p.v_heads);
+  const int64_t which = block_index() / v_heads;
   RecurrentPart part;
   part.sequence = p.sequences[which];
-  part.v_head = block_index() % p.v_heads;
+  part.v_head = block_index() % v_heads;
   DeltaRulePart& of = part.of_head;
   of.vd = p.vd;
   of.kd = static_cast<int>(p.kd);
@@ -138,16 +148,6 @@ GDN_DEVICE void load_state_rows(DeltaRuleRows& rows, const StatePlace& at, bool 
     const int row = first + of.row + r * delta_rule_row_lanes;
     rows.s[r] = {};
     if (row < of.kd && !from_zero) rows.s[r] = load_state<packed>(at, row, of.columns);
-  }
-}
-
-GDN_DEVICE void load_keys(DeltaRuleRows& rows, const DeltaRulePart& of, int first) {
-  GDN_UNROLL
-  for (int r = 0; r < delta_rule_rows_held; ++r) {
-    const int row = first + of.row + r * delta_rule_row_lanes;
-    const bool is_row = row < of.kd;
-    rows.k[r] = is_row ? of.k[row] : 0.0F;
-    rows.q[r] = is_row ? of.q[row] : 0.0F;
   }
 }
 
@@ -289,17 +289,25 @@ GDN_DEVICE void zero_output(const Recurrent& p, const RecurrentPart& part) {
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
-GDN_KERNEL void recurrent(const Recurrent& p) {
+template <bool packed, bool held>
+GDN_DEVICE void recurrent_block(const Recurrent& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   RecurrentPart part = recurrent_part(p);
+  wait_for_launches_before();
   if (part.sequence.start == recurrent_zero_output) return zero_output(p, part);
-  const bool held = p.kd <= delta_rule_rows_at_once;
-  if (p.packed != 0) {
-    if (held) return recurrent_of<true, true>(p, part, decay);
-    return recurrent_of<true, false>(p, part, decay);
-  }
-  if (held) return recurrent_of<false, true>(p, part, decay);
-  return recurrent_of<false, false>(p, part, decay);
+  recurrent_of<packed, held>(p, part, decay);
+}
+
+// Whether recurrent_packed takes the call; else recurrent does.
+GDN_HOST_DEVICE inline bool is_held(int64_t kd) { return kd <= delta_rule_rows_at_once; }
+
+// Packed states, all rows of a head held. By itself, as the other forms need more registers.
+GDN_KERNEL void recurrent_packed(const Recurrent& p) { recurrent_block<true, true>(p); }
+
+GDN_KERNEL void recurrent(const Recurrent& p) {
+  if (is_held(p.kd)) return recurrent_block<false, true>(p);
+  if (p.packed != 0) return recurrent_block<true, false>(p);
+  recurrent_block<false, false>(p);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
@@ -309,5 +317,12 @@ namespace gdn::inline GDN_MACHINE {
 // A head's rows are held in some 120 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::recurrent> = 256;
+template <>
+inline constexpr int block_threads_max<kernels::recurrent_packed> = 512;
+// Which sequence and head a block has, the host wrote.
+template <>
+inline constexpr bool begins_early<kernels::recurrent> = true;
+template <>
+inline constexpr bool begins_early<kernels::recurrent_packed> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

@@ -90,6 +90,9 @@ void Block::begin(const Launch& launch, unsigned index) {
   for (unsigned i = 0; i < count_ && options_.checks; ++i) {
     threads_[i].time = 1;
     threads_[i].known.fill(0);
+    threads_[i].waited = false;
+    threads_[i].copies.clear();
+    threads_[i].sets = 0;
   }
   shared_.begin_block(launch.shape.shared_bytes);
   running_block = this;

@@ -26,7 +26,8 @@ struct Launch {
   void (*body)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
-  uint32_t first_run = 1;  // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
+  uint32_t first_queued_run = 1;  // of the earlier launches that this one may overlap
 };
 
 class Block {
@@ -54,11 +55,21 @@ class Block {
     const auto index = static_cast<unsigned>(running.thread);
     return warps_[index / 32].value[index % 32];
   }
+  void copy_async(void* to, const void* from, unsigned bytes, Site site);
+  void close_copies();
+  void wait_for_copies(int sets, Site site);
+  void wait_for_launches_before() { threads_[static_cast<unsigned>(running.thread)].waited = true; }
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
 
  private:
   enum class Status : uint8_t { fresh, ready, at_barrier, in_warp_call, finished };
+  struct Copy {
+    void* to;
+    const void* from;
+    unsigned bytes;
+    int set;  // in how many sets that thread had closed its copies before
+  };
   struct alignas(64) Thread {
     Block* block = nullptr;
     std::unique_ptr<Fiber> fiber;
@@ -69,6 +80,9 @@ class Block {
     // Clocks: see docs/simulator.md. known[l] is the latest time of lane l that comes before now.
     uint32_t time = 1;
     std::array<uint32_t, 32> known{};
+    bool waited = false;       // for the launches before
+    std::vector<Copy> copies;  // under way, in the order in which they were asked for
+    int sets = 0;              // closed
   };
   // Where its threads are, a bit for each lane, and what goes between them: all that most switches
   // touch, so that they take few lines of a cache.

@@ -18,6 +18,12 @@ const char* verb(Access access) {
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site) {
   running_block->access(address, bytes, access, space, site);
 }
+void copy_async(void* to, const void* from, unsigned bytes, Site site) {
+  running_block->copy_async(to, from, bytes, site);
+}
+void close_copies() { running_block->close_copies(); }
+void wait_for_copies(int sets, Site site) { running_block->wait_for_copies(sets, site); }
+void wait_for_launches_before() { running_block->wait_for_launches_before(); }
 void* shared_array(const void* key, size_t bytes, Site site) {
   return running_block->shared_array(key, bytes, site);
 }
@@ -34,6 +40,13 @@ void Block::access(const void* address, unsigned bytes, Access access, Space spa
     fail(FaultKind::misaligned, site, what(verb(access)));
   }
   Shadow& shadow = *target.shadow;
+  const bool is_early = !threads_[static_cast<unsigned>(running.thread)].waited;
+  if (is_early && space == Space::global &&
+      (access != Access::read ||
+       shadow.run_wrote(target.offset, bytes, launch_->first_queued_run))) {
+    fail(FaultKind::early_access, site,
+         what(verb(access)) + ", which an earlier launch may still be at, before waiting for it");
+  }
   if (access != Access::write && !shadow.all_written(target.offset, bytes)) {
     fail(FaultKind::uninitialised_read, site, what(verb(access)) + ", which nobody wrote");
   }
@@ -45,6 +58,29 @@ void Block::access(const void* address, unsigned bytes, Access access, Space spa
          place_of(*race));
   }
   if (access != Access::read) shadow.mark_written(target.offset, bytes, true);
+}
+
+// The source is read as it is asked for. The destination is not to be touched until the copy has
+// arrived: it is written now, and what is there counts as never written until it has.
+void Block::copy_async(void* to, const void* from, unsigned bytes, Site site) {
+  Thread& thread = threads_[static_cast<unsigned>(running.thread)];
+  access(from, bytes, Access::read, Space::global, site);
+  access(to, bytes, Access::write, Space::shared, site);
+  shared_.shadow().mark_written(shared_.offset_of(to), bytes, false);
+  thread.copies.push_back({to, from, bytes, thread.sets});
+}
+
+void Block::close_copies() { ++threads_[static_cast<unsigned>(running.thread)].sets; }
+
+void Block::wait_for_copies(int sets, Site site) {
+  Thread& thread = threads_[static_cast<unsigned>(running.thread)];
+  const auto under_way = [&](const Copy& copy) { return copy.set >= thread.sets - sets; };
+  auto copy = thread.copies.begin();
+  for (; copy != thread.copies.end() && !under_way(*copy); ++copy) {
+    access(copy->to, copy->bytes, Access::write, Space::shared, site);
+    std::memcpy(copy->to, copy->from, copy->bytes);
+  }
+  thread.copies.erase(thread.copies.begin(), copy);
 }
 
 Block::Target Block::global_target(const void* address, unsigned bytes, Site site) {

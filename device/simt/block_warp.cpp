@@ -1,11 +1,36 @@
 // Warp operations. A lane waits until every lane of its mask has come to the same operation with
 // the same mask; the last one to come works out what each takes, and all go on.
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "device/simt/block.h"
 
 namespace gdn::simt {
+namespace {
+
+// Lane 4 r + c of the warp has left bytes 4 c to 4 c + 3 of row r, of row r + 8, then those 16
+// further on of both; right bytes of the same indices of column r; and takes columns 2 c and
+// 2 c + 1 of row r, then of row r + 8.
+void multiply(const std::array<MatrixLane*, 32>& lanes) {
+  for (unsigned row = 0; row < 16; ++row) {
+    for (unsigned column = 0; column < 8; ++column) {
+      int32_t sum = 0;
+      for (unsigned c = 0; c < 4; ++c) {
+        const MatrixLane& left = *lanes[4 * (row % 8) + c];
+        const MatrixLane& right = *lanes[4 * column + c];
+        for (unsigned far = 0; far < 2; ++far) {
+          for (unsigned i = 0; i < 4; ++i) {
+            sum += left.left[2 * far + row / 8][i] * right.right[far][i];
+          }
+        }
+      }
+      lanes[4 * (row % 8) + column / 2]->sums[2 * (row / 8) + column % 2] = sum;
+    }
+  }
+}
+
+}  // namespace
 
 bool Block::arrived_alike(unsigned one, unsigned two) const {
   const Thread& first = threads_[one];
@@ -78,6 +103,12 @@ void Block::complete_warp_call(unsigned index, uint32_t mask) {
   std::array<uint64_t, 32> taken{};
   if (call == WarpCall::ballot) {
     taken.fill(votes(warp, mask));
+  } else if (call == WarpCall::matrix_product) {
+    std::array<MatrixLane*, 32> operands{};
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      operands[lane] = reinterpret_cast<MatrixLane*>(warp.value[lane]);
+    }
+    multiply(operands);
   } else if (call == WarpCall::shuffle_xor && mask == ~0U && warp.is_alike &&
              warp.is_one_argument) {
     const auto flipped = static_cast<unsigned>(warp.argument & 31);

@@ -33,6 +33,8 @@ std::string_view name_of(FaultKind kind) {
       return "divergent warp operation";
     case FaultKind::undefined_shuffle:
       return "undefined shuffle";
+    case FaultKind::early_access:
+      return "early access";
     case FaultKind::bad_launch:
       return "bad launch";
     case FaultKind::bad_host_access:

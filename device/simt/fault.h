@@ -20,6 +20,7 @@ enum class FaultKind : uint8_t {
   divergent_barrier,  // a barrier that not all threads of the block reach
   divergent_warp,     // a warp operation that not all lanes of its mask reach
   undefined_shuffle,  // a shuffle from a lane outside its mask
+  early_access,       // of what an earlier launch may still be at, before waiting for it
   bad_launch,         // a shape that no GPU takes
   bad_host_access,    // a copy, fill or release by the host outside live memory
 };

@@ -51,6 +51,12 @@ struct Machine::Parts {
   Memory memory;
   Block block;
   uint32_t next_run = 1;
+  uint32_t first_queued_run = 1;  // after the host's last access: it and a launch never overlap
+
+  Allocation* host_finds(const void* from, size_t bytes) {
+    first_queued_run = next_run;
+    return memory.find_live(from, bytes);
+  }
 };
 
 Machine::Machine(const Options& options) : parts_(std::make_unique<Parts>(options)) {}
@@ -73,7 +79,7 @@ size_t Machine::allocated_bytes() const { return parts_->memory.live_bytes(); }
 
 std::optional<Fault> Machine::write(void* to, const void* from_host, size_t bytes) {
   if (bytes == 0) return std::nullopt;
-  Allocation* const target = parts_->memory.find_live(to, bytes);
+  Allocation* const target = parts_->host_finds(to, bytes);
   if (target == nullptr) return host_fault("write of", bytes);
   std::memcpy(to, from_host, bytes);
   if (parts_->options.checks) {
@@ -84,16 +90,16 @@ std::optional<Fault> Machine::write(void* to, const void* from_host, size_t byte
 
 std::optional<Fault> Machine::read(void* to_host, const void* from, size_t bytes) {
   if (bytes == 0) return std::nullopt;
-  if (parts_->memory.find_live(from, bytes) == nullptr) return host_fault("read of", bytes);
+  if (parts_->host_finds(from, bytes) == nullptr) return host_fault("read of", bytes);
   std::memcpy(to_host, from, bytes);
   return std::nullopt;
 }
 
 std::optional<Fault> Machine::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return std::nullopt;
-  const Allocation* const source = parts_->memory.find_live(from, bytes);
+  const Allocation* const source = parts_->host_finds(from, bytes);
   if (source == nullptr) return host_fault("copy from", bytes);
-  Allocation* const target = parts_->memory.find_live(to, bytes);
+  Allocation* const target = parts_->host_finds(to, bytes);
   if (target == nullptr) return host_fault("copy to", bytes);
   std::memmove(to, from, bytes);
   if (parts_->options.checks) {
@@ -105,7 +111,7 @@ std::optional<Fault> Machine::copy(void* to, const void* from, size_t bytes) {
 
 std::optional<Fault> Machine::fill(void* to, uint32_t pattern, size_t bytes) {
   if (bytes == 0) return std::nullopt;
-  Allocation* const target = parts_->memory.find_live(to, bytes);
+  Allocation* const target = parts_->host_finds(to, bytes);
   if (target == nullptr) return host_fault("fill of", bytes);
   Memory::fill(to, bytes, pattern);
   if (parts_->options.checks) {
@@ -117,7 +123,7 @@ std::optional<Fault> Machine::fill(void* to, uint32_t pattern, size_t bytes) {
 std::optional<Fault> Machine::poison(void* to, size_t bytes) {
   if (auto fault = fill(to, parts_->options.poison, bytes)) return fault;
   if (bytes > 0 && parts_->options.checks) {
-    Allocation* const target = parts_->memory.find_live(to, bytes);
+    Allocation* const target = parts_->host_finds(to, bytes);
     target->shadow.mark_written(target->offset_of(to), bytes, false);
   }
   return std::nullopt;
@@ -134,8 +140,9 @@ std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const vo
     parts_->memory.forget_accesses();
     parts_->block.forget_accesses();
     parts_->next_run = 1;
+    parts_->first_queued_run = 1;
   }
-  const Launch launch{kernel, body, params, shape, parts_->next_run};
+  const Launch launch{kernel, body, params, shape, parts_->next_run, parts_->first_queued_run};
   parts_->next_run += blocks;
 
   const uint64_t seed = parts_->options.order_seed;

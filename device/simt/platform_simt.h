@@ -202,6 +202,42 @@ GDN_SIMT_INLINE void store(const Pointer<T, space>& p, int64_t i, const Pack<T, 
   std::memcpy(at, &values, sizeof values);
 }
 
+template <int N, class T>
+GDN_SIMT_INLINE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values,
+                                     Site site = here()) {
+  store(p, i, values, site);
+}
+
+// A copy is carried out when the thread that asked for it waits for it; until then its destination
+// counts as never written.
+template <int N, class T>
+GDN_SIMT_INLINE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
+                                int64_t from_index, Site site = here()) {
+  T* const at = element_address(to.address, to_index);
+  const T* const source = element_address(from.address, from_index);
+  if (simt::running.checks) {
+    simt::copy_async(at, source, sizeof(T) * N, site);
+  } else {
+    std::memcpy(at, source, sizeof(T) * N);
+  }
+}
+GDN_SIMT_INLINE void close_copies() {
+  if (simt::running.checks) simt::close_copies();
+}
+template <int sets>
+GDN_SIMT_INLINE void wait_for_copies(Site site = here()) {
+  if (simt::running.checks) simt::wait_for_copies(sets, site);
+}
+
+template <class T, simt::Space space>
+GDN_SIMT_INLINE bool is_aligned(const Pointer<T, space>& p, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(p.address) % bytes == 0;
+}
+
+GDN_SIMT_INLINE void wait_for_launches_before() {
+  if (simt::running.checks) simt::wait_for_launches_before();
+}
+
 template <class T, simt::Space space>
 T atomic_add(const Pointer<T, space>& p, int64_t i, std::type_identity_t<T> value,
              Site site = here()) {
@@ -231,6 +267,27 @@ inline int32_t dp4a(int32_t a, int32_t b, int32_t c) {
     sum += static_cast<uint32_t>(x * y);
   }
   return static_cast<int32_t>(sum);
+}
+
+inline uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t chosen) {
+  const uint64_t bytes = uint64_t{b} << 32 | a;
+  uint32_t taken = 0;
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t which = chosen >> (4 * i) & 7U;
+    taken |= static_cast<uint32_t>(bytes >> (8 * which) & 0xffU) << (8 * i);
+  }
+  return taken;
+}
+
+inline Pack<int32_t, 4> matrix_product_s8(const Pack<uint32_t, 4>& left,
+                                          const Pack<uint32_t, 2>& right, Site site = here()) {
+  simt::MatrixLane mine;
+  std::memcpy(mine.left, &left, sizeof mine.left);
+  std::memcpy(mine.right, &right, sizeof mine.right);
+  warp_call(simt::WarpCall::matrix_product, full_mask, reinterpret_cast<uintptr_t>(&mine), 0, site);
+  Pack<int32_t, 4> sums;
+  std::memcpy(&sums, mine.sums, sizeof sums);
+  return sums;
 }
 
 // NaN gives 0; what lies outside int32 gives the nearer end.
@@ -281,7 +338,10 @@ constexpr std::string_view kernel_name() {
 template <auto kernel>
 [[nodiscard]] std::optional<simt::Fault> launch(simt::Machine& machine, const LaunchShape& shape,
                                                 const Params<kernel>& params) {
-  const auto body = [](const void* p) { kernel(*static_cast<const Params<kernel>*>(p)); };
+  const auto body = [](const void* p) {
+    if constexpr (!begins_early<kernel>) wait_for_launches_before();
+    kernel(*static_cast<const Params<kernel>*>(p));
+  };
   return machine.run(kernel_name<kernel>(), body, &params, shape);
 }
 

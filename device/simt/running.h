@@ -50,8 +50,17 @@ struct Turn {
 Turn arrive_at_barrier(Site site);
 void go_on_from_barrier();
 
-enum class WarpCall : uint8_t { sync, shuffle, shuffle_xor, shuffle_down, shuffle_up, ballot };
-// value is what the lane brings, argument its source, distance or lane bits.
+enum class WarpCall : uint8_t {
+  sync,
+  shuffle,
+  shuffle_xor,
+  shuffle_down,
+  shuffle_up,
+  ballot,
+  matrix_product,
+};
+// value is what the lane brings, argument its source, distance or lane bits. Of a matrix product
+// value is the address of the lane's MatrixLane.
 Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
 uint64_t go_on_from_warp_call();  // what the lane takes
 
@@ -63,6 +72,20 @@ uint64_t go_on_from_warp_call();  // what the lane takes
     turn.self->pause();
   }
 }
+
+// Signed bytes of the operands [16][32] and [32][8], and what the lane takes of their product;
+// which is which: see matrix_product_s8 in platform_cuda.h.
+struct MatrixLane {
+  int8_t left[4][4];
+  int8_t right[2][4];
+  int32_t sums[4];
+};
+
+// Copies by the calling thread from global to shared memory: see copy_async in platform_cuda.h.
+void copy_async(void* to, const void* from, unsigned bytes, Site site);
+void close_copies();
+void wait_for_copies(int sets, Site site);
+void wait_for_launches_before();
 
 void* shared_array(const void* key, size_t bytes, Site site);
 void* dynamic_shared_bytes();

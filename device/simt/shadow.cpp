@@ -34,6 +34,14 @@ bool Shadow::all_written(size_t begin, unsigned count) const {
   return (bits >> (begin % 8) & wanted) == wanted;
 }
 
+bool Shadow::run_wrote(size_t begin, unsigned count, uint32_t first_run) {
+  for (size_t at = begin; at < begin + count; ++at) {
+    const Cell& word = words_[at / 4];
+    if ((word.split ? bytes_[at] : word).writer.run >= first_run) return true;
+  }
+  return false;
+}
+
 void Shadow::forget_accesses() {
   words_.clear();
   bytes_.clear();

@@ -110,6 +110,8 @@ class Shadow {
   // count is at most 16.
   bool all_written(size_t begin, unsigned count) const;
   void forget_accesses();
+  // Whether a run from `first_run` on wrote one of the bytes.
+  bool run_wrote(size_t begin, unsigned count, uint32_t first_run);
 
   // As above, for bytes [begin, begin + count).
   template <class Ordered>

@@ -59,9 +59,10 @@ Reduction::Stage read_stage(const json& value, const std::string& path, bool fir
   return stage;
 }
 
-void read_reduction(JsonFields& contract, const char* key, Reduction& reduction, std::string* why) {
+// Whether it is there.
+bool read_reduction(JsonFields& contract, const char* key, Reduction& reduction, std::string* why) {
   const json* value = contract.take(key);
-  if (!value) return;
+  if (!value) return false;
   const std::string path = contract.path_of(key);
   JsonFields fields(*value, path, why);
   if (!fields.take("kind")) fields.fail("kind", "any, depth or order, found none");
@@ -85,6 +86,7 @@ void read_reduction(JsonFields& contract, const char* key, Reduction& reduction,
     }
   }
   fields.finish();
+  return true;
 }
 
 void read_functions(const json& value, FunctionErrors& functions, std::string* why) {
@@ -97,6 +99,13 @@ void read_functions(const json& value, FunctionErrors& functions, std::string* w
   fields.number("division_ulp", 0, count_max, functions.division_ulp);
   fields.number("sqrt_ulp", 0, count_max, functions.sqrt_ulp);
   fields.finish();
+}
+
+void read_q4_projection(JsonFields& fields, Contract& contract, std::string* why) {
+  Reduction reduction;
+  if (read_reduction(fields, "q4_projection", reduction, why)) contract.q4_projection = reduction;
+  const int bits = contract.activation_bits;
+  contract.q4_activation_bits = static_cast<int>(whole(fields, "q4_activation_bits", 0, 32, bits));
 }
 
 void read_contract(const json& value, Contract& contract, std::string* why) {
@@ -128,6 +137,7 @@ void read_contract(const json& value, Contract& contract, std::string* why) {
   fields.choice("decay", decay_forms, contract.decay);
   fields.boolean("flushes_subnormals", contract.flushes_subnormals);
   contract.activation_bits = static_cast<int>(whole(fields, "activation_bits", 0, 32, 0));
+  read_q4_projection(fields, contract, why);
   fields.choice("recurrence", recurrences, contract.recurrence);
   contract.chunk_tokens = whole(fields, "chunk_tokens", 1, int64_t{1} << 20, 64);
   fields.finish();

@@ -18,8 +18,11 @@ bool is_projection(const Case& c) {
 // Tiles decode exactly. Where the order is not declared, an engine may scale a sum of codes, which
 // rounds otherwise.
 bool add(ProjectionErrors& errors, const std::vector<float>& got, const Matrix& matrix,
-         const Reduction& declared, const std::vector<float>& x) {
-  if (matrix.tiles == nullptr) return errors.add(got, matrix.f32, matrix.rows, matrix.cols, x);
+         const Contract& contract, const Reduction& of_rows, const std::vector<float>& x) {
+  const bool is_q4 = matrix.tiles != nullptr;
+  if (projection_bits(contract, is_q4) > 0) return false;
+  const Reduction& declared = projection_order(contract, of_rows, is_q4);
+  if (!is_q4) return errors.add(got, matrix.f32, matrix.rows, matrix.cols, x);
   if (declared.kind != Reduction::Kind::order) return false;
   std::vector<float> weights(static_cast<size_t>(matrix.rows * matrix.cols));
   for (int64_t row = 0; row < matrix.rows; ++row) {
@@ -31,16 +34,21 @@ bool add(ProjectionErrors& errors, const std::vector<float>& got, const Matrix& 
 using Projections = std::vector<NamedErrors>;
 
 void add_operator(const Case& c, const Numbers& numbers, const Observation& seen,
-                  const Reduction& declared, const Reduction& order, Projections& all) {
+                  const Contract& contract, const std::optional<Reduction>& order,
+                  Projections& all) {
+  const bool is_in = c.subject == Subject::in_proj;
+  const Reduction& declared = is_in ? contract.in_proj : contract.out_proj;
   Matrix matrix{c.rows, c.cols, nullptr, nullptr};
   if (numbers.tiles.empty()) {
     matrix.f32 = numbers.arrays.at("weight").data();
   } else {
     matrix.tiles = numbers.tiles.data();
   }
-  NamedErrors y{"y", ProjectionErrors(order)};
+  NamedErrors y{"y", ProjectionErrors(order.value_or(declared))};
   const std::vector<float>& got = seen.calls.front().arrays.at("y");
-  if (add(y.errors, got, matrix, declared, numbers.arrays.at("x"))) all.push_back(std::move(y));
+  if (add(y.errors, got, matrix, contract, declared, numbers.arrays.at("x"))) {
+    all.push_back(std::move(y));
+  }
 }
 
 // Rounding errors of different tokens know nothing of each other.
@@ -54,7 +62,7 @@ void add_tensor(const Case& c, Tensor tensor, const Matrix& matrix, const Number
   size_t token = 0, added = 0;
   for (const CallObserved& call : seen.calls) {
     if (call.reads.empty()) continue;
-    added += add(named.errors, call.reads.at(tensor), matrix, declared,
+    added += add(named.errors, call.reads.at(tensor), matrix, contract, declared,
                  is_out ? call.reads.at(Tensor::ONORM) : numbers.h[token]);
     if (++token == static_cast<size_t>(c.tokens)) break;
   }
@@ -74,7 +82,7 @@ std::vector<NamedErrors> projection_errors(const Case& given, const Lab& lab,
                                            const std::optional<Reduction>& order, Verdict* why) {
   const Contract& contract = lab.contract();
   *why = not_applicable("the engine loses more than rounding");
-  if (contract.flushes_subnormals || contract.activation_bits > 0) return {};
+  if (contract.flushes_subnormals) return {};
   const Case c = is_projection(given) ? given : given.with_calls(stepped_calls(given));
   std::string wrong;
   const std::optional<Numbers> numbers = materialise(c, &wrong);
@@ -86,9 +94,7 @@ std::vector<NamedErrors> projection_errors(const Case& given, const Lab& lab,
   *why = not_applicable("no long sums, or numbers of which the theorem says nothing");
   Projections all;
   if (is_projection(c)) {
-    const bool is_in = c.subject == Subject::in_proj;
-    const Reduction& declared = is_in ? contract.in_proj : contract.out_proj;
-    add_operator(c, *numbers, seen, declared, order.value_or(declared), all);
+    add_operator(c, *numbers, seen, contract, order, all);
     return all;
   }
   const LayerWeights w = view_of(numbers->layers.front(), c.shape);

@@ -43,14 +43,20 @@ namespace {
 struct Activations {
   std::vector<double> value;
   std::vector<double> bound;  // how far the engine's own can lie from them
-  bool exact = true;          // bound is zero throughout
+  std::vector<double> digits;  // by how much its digits may exceed it, summed in absolute value
+  bool exact = true;           // bound is zero throughout
   bool ordinary = true;
 };
 
 constexpr size_t fixed_point_block = 32;
+constexpr int bits_of_one_digit = 8;
+constexpr int digits_exceed_by = -12;
 
 // Block fixed point of b bits: a step of 2^(1-b) of the largest in the block, of which rounding or
-// truncation loses at most one.
+// truncation loses at most one. Numbers of many bits may be summed up in parts, as digits from -128
+// to 127 are: of 2^29 to 2^30 in absolute value, the two high and the two low digits exceed that
+// together by twice 2^15 + 2^7, which is less than 2^-12 of the largest. What is exact of the sums
+// of parts is exact of the whole; what is rounded, rounds terms that are so much larger.
 void add_fixed_point_error(Activations& x, int bits) {
   for (size_t begin = 0; begin < x.value.size(); begin += fixed_point_block) {
     const size_t end = std::min(begin + fixed_point_block, x.value.size());
@@ -58,15 +64,20 @@ void add_fixed_point_error(Activations& x, int bits) {
     for (size_t i = begin; i < end; ++i) {
       largest = std::max(largest, std::abs(x.value[i]) + x.bound[i]);
     }
-    for (size_t i = begin; i < end; ++i) x.bound[i] += std::ldexp(largest, 1 - bits);
+    for (size_t i = begin; i < end; ++i) {
+      x.bound[i] += std::ldexp(largest, 1 - bits);
+      if (bits > bits_of_one_digit) x.digits.push_back(std::ldexp(largest, digits_exceed_by));
+    }
   }
 }
 
-Activations activations_of(const Bounded& x, Dialect::Activation activation,
-                           const Contract& contract, const FloatModel& model) {
+Activations activations_of(const Bounded& x, Dialect::Activation activation, int bits,
+                           const FloatModel& model) {
   const bool q8 = activation == Dialect::Activation::q8_0;
   Bounded read = q8 ? q8_0_activations(x) : x;
-  Activations result{std::move(read.value), std::move(read.bound)};
+  Activations result;
+  result.value = std::move(read.value);
+  result.bound = std::move(read.bound);
   const size_t count = result.value.size();
   result.bound.resize(count, 0);
   for (size_t i = 0; i < count; ++i) {
@@ -74,7 +85,7 @@ Activations activations_of(const Bounded& x, Dialect::Activation activation,
     // What is subnormal as it stands is counted among the terms; here, what may become so.
     if (result.bound[i] > 0) result.bound[i] += model.read_error(result.value[i], result.bound[i]);
   }
-  if (contract.activation_bits > 0) add_fixed_point_error(result, contract.activation_bits);
+  if (bits > 0) add_fixed_point_error(result, bits);
   for (double bound : result.bound) result.exact = result.exact && bound == 0;
   return result;
 }
@@ -134,7 +145,8 @@ double scale_levels(const Projection& p) {
 
 double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes magnitudes) {
   const double carried = p.x.exact ? 0 : weighted(w, p.x.bound);
-  magnitudes = widened(magnitudes, carried);
+  const double digits = p.x.digits.empty() ? 0 : weighted(w, p.x.digits);
+  magnitudes = widened(magnitudes, carried + digits);
   if (const double levels = scale_levels(p); levels > 0) {
     const bool offset_form = p.matrix.tiles != nullptr && p.order.kind == Reduction::Kind::any;
     if (offset_form) {
@@ -233,9 +245,11 @@ void put_tile_rows(Bounded& y, const Projection& p) {
 Bounded project(const Matrix& w, const Bounded& x, Dialect::Activation activation,
                 const Reduction& order, const Contract& contract) {
   const FloatModel model(contract);
-  const Activations seen = activations_of(x, activation, contract, model);
+  const bool is_q4 = w.tiles != nullptr;
+  const int bits = projection_bits(contract, is_q4);
+  const Activations seen = activations_of(x, activation, bits, model);
   const bool q8 = activation == Dialect::Activation::q8_0;
-  const Projection projection{w, seen, order, model, q8};
+  const Projection projection{w, seen, projection_order(contract, order, is_q4), model, q8};
   Bounded y = bounded_of(static_cast<size_t>(w.rows));
   if (w.tiles != nullptr) {
     put_tile_rows(y, projection);

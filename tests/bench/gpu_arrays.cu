@@ -65,8 +65,11 @@ uint8_t* random_tiles(int64_t rows, int64_t cols, uint64_t seed) {
 LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
   const uint64_t seed = 16 * (layer + 1);
   LayerArrays arrays = {};
-  arrays.qkv = random_tiles(s.conv_dim(), s.hidden_size, seed);
-  arrays.z = random_tiles(s.v_dim(), s.hidden_size, seed + 1);
+  // One array, with room for as many bytes as b and a have: a plain read takes all of in_proj's.
+  const int64_t rows_of_b_and_a = (2 * s.num_v_heads * 32 + 17) / 18 * 4;
+  const int64_t rows = s.conv_dim() + s.v_dim() + rows_of_b_and_a;
+  arrays.qkv = random_tiles(rows, s.hidden_size, seed);
+  arrays.z = arrays.qkv + tile_bytes(s.conv_dim(), s.hidden_size);
   arrays.out = random_tiles(s.hidden_size, s.v_dim(), seed + 2);
   arrays.b = random_floats(s.num_v_heads * s.hidden_size, seed + 3, 0x1p-5F);
   arrays.a = random_floats(s.num_v_heads * s.hidden_size, seed + 4, 0x1p-5F);
@@ -81,7 +84,7 @@ LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
 
 void free_layer(const LayerArrays& l) {
   for (void* const memory :
-       {static_cast<void*>(l.qkv), static_cast<void*>(l.z), static_cast<void*>(l.out),
+       {static_cast<void*>(l.qkv), static_cast<void*>(l.out),
         static_cast<void*>(l.b), static_cast<void*>(l.a), static_cast<void*>(l.conv),
         static_cast<void*>(l.A_log), static_cast<void*>(l.dt_bias), static_cast<void*>(l.norm),
         static_cast<void*>(l.S), static_cast<void*>(l.history)}) {

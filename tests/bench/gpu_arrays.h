@@ -13,7 +13,7 @@ uint64_t tile_bytes(int64_t rows, int64_t cols);
 float* random_floats(int64_t count, uint64_t seed, float scale = 1);
 
 struct LayerArrays {
-  uint8_t *qkv, *z, *out;                        // tiles
+  uint8_t *qkv, *z, *out;                        // tiles; z follows qkv in one array
   float *b, *a, *conv, *A_log, *dt_bias, *norm;  // weights
   float *S, *history;
 };

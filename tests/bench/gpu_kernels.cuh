@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "device/kernels/conv.cuh"
-#include "device/kernels/delta_rule.cuh"
-#include "device/kernels/gated_norm.cuh"
-#include "device/kernels/gates.cuh"
+#include "device/kernels/conv_gates_norm.cuh"
+#include "device/kernels/delta_rule_norm.cuh"
 #include "device/kernels/gemv_f32.cuh"
-#include "device/kernels/gemv_q4.cuh"
-#include "device/kernels/q8_activations.cuh"
-#include "device/kernels/qk_norm.cuh"
+#include "device/kernels/in_proj_q4.cuh"
 #include "tests/bench/gpu_arrays.h"
 #include "tests/bench/gpu_timing.cuh"
 
@@ -40,98 +36,98 @@ inline void queue_qkv(const Work& w) {
   w.gemv_q4(w.l.qkv, w.t.h, w.t.qkv, w.s.conv_dim(), w.s.hidden_size);
 }
 inline void queue_z(const Work& w) { w.gemv_q4(w.l.z, w.t.h, w.t.z, w.s.v_dim(), w.s.hidden_size); }
-inline void queue_b(const Work& w) {
-  w.gemv_f32(w.l.b, w.t.h, w.t.b, w.s.num_v_heads, w.s.hidden_size);
-}
-inline void queue_a(const Work& w) {
-  w.gemv_f32(w.l.a, w.t.h, w.t.a, w.s.num_v_heads, w.s.hidden_size);
+inline void queue_in_proj(const Work& w) {
+  const Shape& s = w.s;
+  const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(s.conv_dim(), s.v_dim());
+  const int64_t hidden = s.hidden_size;
+  w.queue<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, hidden),
+                               {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden},
+                                {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden},
+                                {{w.l.b}, {w.t.h}, {w.t.b}, s.num_v_heads, hidden},
+                                {{w.l.a}, {w.t.h}, {w.t.a}, s.num_v_heads, hidden},
+                                static_cast<int32_t>(blocks.qkv),
+                                static_cast<int32_t>(blocks.z)});
 }
 inline void queue_out(const Work& w) {
   w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
 }
 
-inline void queue_gates(const Work& w) {
-  w.queue<kernels::gates>(
-      kernels::gates_shape(w.s.num_v_heads),
-      {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, w.s.num_v_heads});
-}
-
-inline void queue_conv(const Work& w) {
-  w.queue<kernels::conv>(
-      kernels::conv_shape(w.s.conv_dim(), w.s.conv_kernel),
-      {{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, w.s.conv_dim(), w.s.conv_kernel});
-}
-
-inline void queue_qk_norm(const Work& w) {
-  w.queue<kernels::qk_norm>(kernels::qk_norm_shape(w.s.num_k_heads, w.s.head_k_dim),
-                            {{w.t.conv},
-                             {w.t.conv + w.s.k_dim()},
-                             {w.t.q},
-                             {w.t.k},
-                             w.s.num_k_heads,
-                             w.s.head_k_dim,
-                             w.s.l2norm_eps,
-                             kernels::q_scale_of(w.s.head_k_dim)});
-}
-
-inline void queue_delta_rule(const Work& w) {
+inline void queue_conv_gates_norm(const Work& w) {
   const Shape& s = w.s;
-  w.queue<kernels::delta_rule>(kernels::delta_rule_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
-                               {{w.t.q},
-                                {w.t.k},
-                                {w.t.conv + 2 * s.k_dim()},
-                                {w.t.g},
-                                {nullptr},
-                                {w.t.beta},
-                                {w.l.S},
-                                {w.t.o},
-                                s.num_k_heads,
-                                s.head_k_dim,
-                                s.num_v_heads,
-                                s.head_v_dim,
-                                0,
-                                0});
+  w.queue<kernels::conv_gates_norm>(
+      kernels::conv_gates_norm_shape(s.conv_dim(), s.num_k_heads, s.head_k_dim, s.num_v_heads),
+      {{{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, s.conv_dim(), s.conv_kernel},
+       {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, s.num_v_heads},
+       {{w.t.conv},
+        {w.t.conv + s.k_dim()},
+        {w.t.q},
+        {w.t.k},
+        s.num_k_heads,
+        s.head_k_dim,
+        s.l2norm_eps,
+        kernels::q_scale_of(s.head_k_dim)}});
 }
 
-inline void queue_gated_norm(const Work& w) {
-  w.queue<kernels::gated_norm>(kernels::gated_norm_shape(w.s.num_v_heads, w.s.head_v_dim),
-                               {{w.t.o},
-                                {w.t.z},
-                                {w.l.norm},
-                                {w.t.normed},
-                                w.s.num_v_heads,
-                                w.s.head_v_dim,
-                                w.s.rms_norm_eps});
+inline void queue_delta_rule_norm(const Work& w) {
+  const Shape& s = w.s;
+  w.queue<kernels::delta_rule_norm>(
+      kernels::delta_rule_norm_shape(s.num_v_heads, s.head_k_dim, s.head_v_dim),
+      {{{w.t.q},
+        {w.t.k},
+        {w.t.conv + 2 * s.k_dim()},
+        {w.t.g},
+        {nullptr},
+        {w.t.beta},
+        {w.l.S},
+        {w.t.o},
+        s.num_k_heads,
+        s.head_k_dim,
+        s.num_v_heads,
+        s.head_v_dim,
+        0,
+        0},
+       {{w.t.o},
+        {w.t.z},
+        {w.l.norm},
+        {w.t.normed},
+        s.num_v_heads,
+        s.head_v_dim,
+        s.rms_norm_eps}});
 }
 
 struct TimedKernel {
   std::string name;
   uint64_t bytes;
-  bool is_projection;
   void (*queue)(const Work& w);
 };
 
-// In the order of a layer.
+inline uint64_t bytes_of(int64_t floats) { return static_cast<uint64_t>(floats) * sizeof(float); }
+inline uint64_t projection_bytes(int64_t rows, int64_t cols) {
+  return tile_bytes(rows, cols) + bytes_of(rows + cols);
+}
+
+// The three shapes of 4-bit projections, each by itself.
+inline std::vector<TimedKernel> q4_projections(const Shape& s) {
+  return {{"gemv_q4 qkv", projection_bytes(s.conv_dim(), s.hidden_size), queue_qkv},
+          {"gemv_q4 z", projection_bytes(s.v_dim(), s.hidden_size), queue_z},
+          {"gemv_q4 out", projection_bytes(s.hidden_size, s.v_dim()), queue_out}};
+}
+
+// The launches of a layer, in order.
 inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
-  const auto floats = [](int64_t count) { return static_cast<uint64_t>(count) * sizeof(float); };
-  const auto projection = [&](int64_t rows, int64_t cols) {
-    return tile_bytes(rows, cols) + floats(rows + cols);
-  };
   const int64_t hidden = s.hidden_size;
   const int64_t heads = s.num_v_heads;
+  const int64_t small_floats = 2 * heads * (hidden + 1);
   const int64_t conv_floats = s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count();
+  const int64_t norm_and_gates_floats = 4 * s.k_dim() + 6 * heads;
   const int64_t delta_floats = 2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads;
   return {
-      {"gemv_q4 qkv", projection(s.conv_dim(), hidden), true, queue_qkv},
-      {"gemv_q4 z", projection(s.v_dim(), hidden), true, queue_z},
-      {"gemv_f32 b", floats(heads * hidden + heads + hidden), false, queue_b},
-      {"gemv_f32 a", floats(heads * hidden + heads + hidden), false, queue_a},
-      {"gates", floats(6 * heads), false, queue_gates},
-      {"conv", floats(conv_floats), false, queue_conv},
-      {"qk_norm", floats(4 * s.k_dim()), false, queue_qk_norm},
-      {"delta_rule", floats(delta_floats), false, queue_delta_rule},
-      {"gated_norm", floats(3 * s.v_dim() + s.head_v_dim), false, queue_gated_norm},
-      {"gemv_q4 out", projection(hidden, s.v_dim()), true, queue_out},
+      {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden) + bytes_of(small_floats),
+       queue_in_proj},
+      {"conv_gates_norm", bytes_of(conv_floats + norm_and_gates_floats), queue_conv_gates_norm},
+      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim),
+       queue_delta_rule_norm},
+      {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), queue_out},
   };
 }
 

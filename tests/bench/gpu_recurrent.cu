@@ -1,4 +1,4 @@
-// The kernel `recurrent` at batch 1 to 256 against the read+write ceiling of the same run.
+// The kernel `recurrent_packed` at batch 1 to 256 against the read+write ceiling of the same run.
 #include "tests/bench/gpu_recurrent.h"
 
 #include <vector>
@@ -6,6 +6,7 @@
 #include "device/kernels/qk_norm.cuh"
 #include "device/kernels/recurrent.cuh"
 #include "tests/bench/gpu_arrays.h"
+#include "tests/bench/gpu_plain.cuh"
 #include "tests/bench/gpu_timing.cuh"
 
 namespace gdn::gpu {
@@ -15,35 +16,6 @@ namespace {
 // cache, so that every launch of a graph finds its states cold.
 constexpr int64_t pool_slots = 256;
 constexpr int64_t batches[] = {1, 8, 64, pool_slots};
-
-constexpr int touch_threads = 256;
-constexpr int touches_at_once = 8;
-
-// Every 16 bytes read and written once, in place. Signs are flipped, so that no store can be left
-// out.
-__global__ void __launch_bounds__(touch_threads) read_and_write(uint4* states, uint64_t count) {
-  const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
-  constexpr unsigned sign = 0x80000000U;
-  uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  for (; i + (touches_at_once - 1) * step < count; i += touches_at_once * step) {
-    uint4 words[touches_at_once];
-#pragma unroll
-    for (int j = 0; j < touches_at_once; ++j) words[j] = states[i + j * step];
-#pragma unroll
-    for (int j = 0; j < touches_at_once; ++j) {
-      words[j].x ^= sign;
-      words[j].y ^= sign;
-      words[j].z ^= sign;
-      words[j].w ^= sign;
-      states[i + j * step] = words[j];
-    }
-  }
-  for (; i < count; i += step) {
-    uint4 word = states[i];
-    word.x ^= sign;
-    states[i] = word;
-  }
-}
 
 template <class T>
 T* uploaded(const std::vector<T>& values) {
@@ -137,7 +109,7 @@ Times time_batches(const Shape& s, const Pool& pool, const Timer& timer, int rep
     for (int64_t first = 0; first < pool_slots; first += batch) {
       const kernels::Recurrent params =
           batch_of(s, pool, sequences_there + first, store_there + first, batch);
-      require(launch<kernels::recurrent>(stream, shape, params), "launch");
+      require(launch<kernels::recurrent_packed>(stream, shape, params), "launch");
     }
   });
   require(cudaFree(sequences_there), "cudaFree");
@@ -145,30 +117,21 @@ Times time_batches(const Shape& s, const Pool& pool, const Timer& timer, int rep
   return times;
 }
 
-// The fastest of several grids.
 Times time_ceiling(const Shape& s, const Pool& pool, const Timer& timer, int repeats,
                    int processors, int64_t batch) {
-  const uint64_t count =
-      static_cast<uint64_t>(batch * s.state_count()) * sizeof(float) / sizeof(uint4);
-  Times best;
-  for (const int blocks_a_processor : {1, 2, 4, 8}) {
-    const Times here = timer.time_graph(repeats, [&](cudaStream_t stream) {
-      for (int64_t first = 0; first < pool_slots; first += batch) {
-        float* const states = pool.states + first * s.state_count();
-        read_and_write<<<static_cast<unsigned>(blocks_a_processor * processors), touch_threads, 0,
-                         stream>>>(reinterpret_cast<uint4*>(states), count);
-        require(cudaGetLastError(), "read and write");
-      }
-    });
-    if (best.median == 0 || here.median < best.median) best = here;
-  }
-  return best;
+  const int64_t floats = batch * s.state_count();
+  const auto count = static_cast<uint64_t>(floats) * sizeof(float) / sizeof(uint4);
+  return time_plain<plain_read_and_write>(
+      timer, repeats, processors, static_cast<size_t>(pool_slots / batch), [&](size_t i) {
+        auto* const states = pool.states + static_cast<int64_t>(i) * floats;
+        return PlainReadAndWrite{{reinterpret_cast<uint4*>(states)}, count};
+      });
 }
 
 }  // namespace
 
-void time_recurrent(const Shape& s, const Timer& timer, int repeats, int processors,
-                    Findings& found) {
+double time_recurrent(const Shape& s, const Timer& timer, int repeats, int processors,
+                      Findings& found) {
   const Pool pool(s);
   require(cudaDeviceSynchronize(), "filling");
   FiguresTable table{"recurrent: state traffic of one token a sequence, float32 states, " +
@@ -177,10 +140,12 @@ void time_recurrent(const Shape& s, const Timer& timer, int repeats, int process
                      {"batch", "MB of state, read and written", "µs a launch, median", "fastest",
                       "slowest", "GB/s", "plain read and write, GB/s", "of the plain one"},
                      {}};
+  double of_one_state = 0;
   for (const int64_t batch : batches) {
     const Times kernel = time_batches(s, pool, timer, repeats, batch);
     const Times ceiling = time_ceiling(s, pool, timer, repeats, processors, batch);
     const auto launches = static_cast<double>(pool_slots / batch);
+    if (batch == 1) of_one_state = ceiling.median / launches;
     const double bytes = 2.0 * sizeof(float) * static_cast<double>(batch * s.state_count());
     const auto speed = [&](const Times& t) { return bytes * launches / t.median * 1e-3; };
     table.rows.push_back({batch, bytes * 1e-6, kernel.median / launches, kernel.fastest / launches,
@@ -188,6 +153,7 @@ void time_recurrent(const Shape& s, const Timer& timer, int repeats, int process
                           speed(kernel) / speed(ceiling)});
   }
   found.tables.push_back(std::move(table));
+  return of_one_state;
 }
 
 }  // namespace gdn::gpu

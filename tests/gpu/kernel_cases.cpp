@@ -16,7 +16,7 @@
 #include "device/kernels/qk_norm.cuh"
 #include "device/kernels/recurrent.cuh"
 #include "device/kernels/strided.cuh"
-#include "reference/rng.h"
+#include "tests/gpu/kernel_case_numbers.h"
 
 namespace gdn::gpu {
 
@@ -57,31 +57,6 @@ void KernelDevice::get(std::vector<float>& to, const float* from, size_t count) 
 
 namespace {
 
-unsigned size_of(unsigned threads, const LaunchShape& usual) {
-  return threads == usual_size ? usual.threads : threads;
-}
-
-std::vector<float> drawn(uint64_t seed, int64_t count, float scale = 1) {
-  Rng rng(seed);
-  std::vector<float> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back((rng.signed_unit() + 0x1p-24F) * scale);
-  return values;
-}
-
-// Any nibbles; scales of about 2^-6 of either sign.
-std::vector<uint8_t> drawn_tiles(uint64_t seed, int64_t rows, int64_t cols) {
-  constexpr size_t tile_bytes = 72;
-  Rng rng(seed);
-  std::vector<uint8_t> tiles(static_cast<size_t>(rows * (cols / 32) * 18));
-  for (uint8_t& byte : tiles) byte = static_cast<uint8_t>(rng.next());
-  for (size_t at = 0; at < tiles.size(); at += tile_bytes) {
-    for (size_t high = at + 1; high < at + 8; high += 2) {
-      tiles[high] = static_cast<uint8_t>(0x24 | (tiles[high] & 0x83));
-    }
-  }
-  return tiles;
-}
-
 std::vector<float> run_gemv_f32_of(KernelDevice& d, unsigned threads, int64_t rows, int64_t cols) {
   float* const y = d.fresh<float>(static_cast<size_t>(rows));
   d.launch<kernels::GemvF32>(
@@ -104,20 +79,26 @@ std::vector<float> run_gemv_f32(KernelDevice& d, unsigned threads) {
   return out;
 }
 
-std::vector<float> run_gemv_q4(KernelDevice& d, unsigned threads) {
-  constexpr int64_t rows = 20;
-  constexpr int64_t cols = 32 * 37;
-  float* const y = d.fresh<float>(rows);
-  d.launch<kernels::GemvQ4>(
-      KernelId::gemv_q4,
-      kernels::gemv_q4_shape(rows, cols, size_of(threads, kernels::gemv_q4_shape(rows, cols))),
-      {.tiles = {d.put(drawn_tiles(3, rows, cols))},
-       .x = {d.put(drawn(4, cols))},
-       .y = {y},
-       .rows = rows,
-       .cols = cols});
+std::vector<float> run_gemv_q4_of(KernelDevice& d, int64_t rows, int64_t cols) {
+  float* const y = d.fresh<float>(static_cast<size_t>(rows));
+  d.launch<kernels::GemvQ4>(KernelId::gemv_q4, kernels::gemv_q4_shape(rows, cols),
+                            {.tiles = {d.put(drawn_tiles(3, rows, cols))},
+                             .x = {d.put(drawn(4, cols))},
+                             .y = {y},
+                             .rows = rows,
+                             .cols = cols});
   std::vector<float> out;
-  d.get(out, y, rows);
+  d.get(out, y, static_cast<size_t>(rows));
+  return out;
+}
+
+// Copies of 8 bytes and of 16, several units a block, and more columns than are held at once.
+std::vector<float> run_gemv_q4(KernelDevice& d, unsigned) {
+  std::vector<float> out = run_gemv_q4_of(d, 20, 32 * 37);
+  for (const auto& [rows, cols] : {std::pair{2200, 32 * 10}, {24, 32 * 226}}) {
+    const std::vector<float> more = run_gemv_q4_of(d, rows, cols);
+    out.insert(out.end(), more.begin(), more.end());
+  }
   return out;
 }
 
@@ -325,8 +306,10 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
                                    .column = 1,
                                    .storage = kernels::Storage::f32};
   const LaunchShape usual = kernels::recurrent_shape(2, heads, kd, vd);
+  const bool packed = vd % 4 == 0;
   d.launch<kernels::Recurrent>(
-      KernelId::recurrent, kernels::recurrent_shape(2, heads, kd, vd, size_of(threads, usual)),
+      packed && kernels::is_held(kd) ? KernelId::recurrent_packed : KernelId::recurrent,
+      kernels::recurrent_shape(2, heads, kd, vd, size_of(threads, usual)),
       {.q = {d.put(drawn(27, tokens * heads * kd, 0.1F))},
        .k = {d.put(drawn(28, tokens * heads * kd, 0.1F))},
        .v = {d.put(drawn(29, tokens * heads * vd))},
@@ -349,7 +332,7 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
        .vd = vd,
        .head_map_tiled = 0,
        .g_is_linear = 0,
-       .packed = vd % 4 == 0 ? 1 : 0});
+       .packed = packed ? 1 : 0});
   std::vector<float> out;
   d.get(out, S, static_cast<size_t>(slots * state));
   d.get(out, o, static_cast<size_t>(tokens * heads * vd));
@@ -369,10 +352,10 @@ std::vector<float> run_recurrent(KernelDevice& d, unsigned threads) {
 
 }  // namespace
 
-const std::vector<KernelCase>& kernel_cases() {
-  static const std::vector<KernelCase> cases = {
+std::vector<KernelCase> kernel_cases() {
+  std::vector<KernelCase> cases = {
       {"gemv_f32", {usual_size, 128, 256}, run_gemv_f32},
-      {"gemv_q4", {usual_size, 128, 256}, run_gemv_q4},
+      {"gemv_q4", {usual_size}, run_gemv_q4},
       {"q8_activations", {usual_size, 32, 64, 256}, run_q8_activations},
       {"dequant", {usual_size, 32, 96, 256}, run_dequant},
       {"gates", {usual_size, 64, 128, 256}, run_gates},
@@ -383,6 +366,8 @@ const std::vector<KernelCase>& kernel_cases() {
       {"gated_norm", {usual_size, 64, 128, 256}, run_gated_norm},
       {"gather", {usual_size, 32, 256}, run_gather},
   };
+  const std::vector<KernelCase> fused = fused_kernel_cases();
+  cases.insert(cases.end(), fused.begin(), fused.end());
   return cases;
 }
 

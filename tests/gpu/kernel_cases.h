@@ -53,6 +53,8 @@ struct KernelCase {
   std::vector<float> (*run)(KernelDevice& device, unsigned threads);  // its outputs
 };
 
-const std::vector<KernelCase>& kernel_cases();
+std::vector<KernelCase> kernel_cases();
+// Of them, the launches that do what several others do.
+std::vector<KernelCase> fused_kernel_cases();
 
 }  // namespace gdn::gpu

@@ -1,0 +1,203 @@
+// The launches that do what several others do, against those: equal bits in all that they write.
+#include <cstdint>
+
+#include "device/kernels/conv_gates_norm.cuh"
+#include "device/kernels/delta_rule_norm.cuh"
+#include "device/kernels/in_proj_q4.cuh"
+#include "tests/simulated_kernels.h"
+
+namespace gdn {
+namespace {
+
+std::vector<uint8_t> tiles_of(Rng& rng, int64_t rows, int64_t cols) {
+  std::vector<uint8_t> tiles(static_cast<size_t>(rows / 4 * (cols / 32) * 72));
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const bool is_high_byte_of_scale = i % 72 < 8 && i % 2 == 1;
+    const auto drawn = static_cast<uint8_t>(rng.next());
+    tiles[i] = is_high_byte_of_scale ? (drawn & 0x83U) | 0x20U : drawn;
+  }
+  return tiles;
+}
+
+// Several rows of b a block, a last group of one; blocks of one unit and of several.
+TEST(KernelInProjQ4, HasTheBitsOfEachProjectionByItself) {
+  Rng rng(1);
+  for (const auto& [cols, qkv_rows, z_rows, heads] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t>{32, 4, 4, 1},
+        {64, 40, 12, 3},
+        {352, 8 * 140, 8 * 61 + 4, 9},
+        {32 * 34, 16, 8, 17}}) {
+    SCOPED_TRACE(testing::Message() << qkv_rows << " and " << z_rows << " x " << cols);
+    const std::vector<float> x = drawn(rng, cols);
+    const std::vector<uint8_t> qkv = tiles_of(rng, qkv_rows, cols);
+    const std::vector<uint8_t> z = tiles_of(rng, z_rows, cols);
+    const std::vector<float> b = drawn(rng, heads * cols), a = drawn(rng, heads * cols);
+    SimulatedMachine machine;
+    const float* const input = machine.put(x);
+    const auto outputs = [&] {
+      return std::vector<float*>{machine.fresh<float>(static_cast<size_t>(qkv_rows)),
+                                 machine.fresh<float>(static_cast<size_t>(z_rows)),
+                                 machine.fresh<float>(static_cast<size_t>(heads)),
+                                 machine.fresh<float>(static_cast<size_t>(heads))};
+    };
+    const std::vector<float*> one = outputs(), each = outputs();
+    const auto params = [&](const std::vector<float*>& y) {
+      return kernels::InProjQ4{.qkv = {{machine.put(qkv)}, {input}, {y[0]}, qkv_rows, cols},
+                               .z = {{machine.put(z)}, {input}, {y[1]}, z_rows, cols},
+                               .b = {{machine.put(b)}, {input}, {y[2]}, heads, cols},
+                               .a = {{machine.put(a)}, {input}, {y[3]}, heads, cols},
+                               .qkv_blocks = 0,
+                               .z_blocks = 0};
+    };
+    kernels::InProjQ4 all = params(one);
+    const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(qkv_rows, z_rows);
+    all.qkv_blocks = static_cast<int32_t>(blocks.qkv);
+    all.z_blocks = static_cast<int32_t>(blocks.z);
+    machine.run<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, cols), all);
+    const kernels::InProjQ4 alone = params(each);
+    machine.run<kernels::gemv_q4>(kernels::gemv_q4_shape(qkv_rows, cols), alone.qkv);
+    machine.run<kernels::gemv_q4>(kernels::gemv_q4_shape(z_rows, cols), alone.z);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(heads, cols), alone.b);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(heads, cols), alone.a);
+    const int64_t counts[] = {qkv_rows, z_rows, heads, heads};
+    const char* const names[] = {"qkv", "z", "b", "a"};
+    for (size_t i = 0; i < 4; ++i) {
+      const auto count = static_cast<size_t>(counts[i]);
+      expect_same(names[i], machine.get(one[i], count), machine.get(each[i], count));
+    }
+  }
+}
+
+TEST(KernelInProjQ4, LeavesABlockForTheSmallOnesAndFitsOnTheGpuAtOnce) {
+  for (const int64_t qkv_rows : {4, 1048, 10240, 1000000}) {
+    for (const int64_t z_rows : {4, 8, 6144, 500000}) {
+      const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(qkv_rows, z_rows);
+      EXPECT_GE(blocks.qkv, 1);
+      EXPECT_GE(blocks.z, 1);
+      EXPECT_GE(blocks.rest, 1);
+      EXPECT_LE(blocks.qkv + blocks.z + blocks.rest, kernels::q4_blocks_at_once)
+          << qkv_rows << " and " << z_rows;
+    }
+  }
+}
+
+struct Part {
+  float* at;
+  size_t count;
+};
+
+TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
+  Rng rng(2);
+  for (const auto& [k_heads, kd, v_heads, vd, taps] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1, 2},
+        {2, 48, 4, 24, 4},
+        {3, 130, 150, 1, 2}}) {
+    SCOPED_TRACE(testing::Message() << k_heads << " heads of " << kd);
+    const int64_t k_dim = k_heads * kd;
+    const int64_t channels = 2 * k_dim + v_heads * vd;
+    const auto x = drawn(rng, channels), weight = drawn(rng, channels * taps);
+    const auto history = drawn(rng, (taps - 1) * channels);
+    const auto a = drawn(rng, v_heads), b = drawn(rng, v_heads), A_log = drawn(rng, v_heads),
+               dt_bias = drawn(rng, v_heads);
+    SimulatedMachine machine;
+    std::vector<std::vector<Part>> written;
+    const auto params = [&] {
+      const auto room = [&](int64_t count) {
+        return machine.fresh<float>(static_cast<size_t>(count));
+      };
+      float* const conv = room(channels);
+      const kernels::ConvGatesNorm p = {
+          .conv = {{machine.put(x)}, {machine.put(weight)}, {machine.put(history)}, {conv},
+                   channels, taps},
+          .gates = {{machine.put(a)}, {machine.put(b)}, {machine.put(A_log)},
+                    {machine.put(dt_bias)}, {room(v_heads)}, {room(v_heads)}, v_heads},
+          .norm = {.q = {conv},
+                   .k = {conv + k_dim},
+                   .q_normed = {room(k_dim)},
+                   .k_normed = {room(k_dim)},
+                   .k_heads = k_heads,
+                   .head_dim = kd,
+                   .eps = 1e-6F,
+                   .q_scale = kernels::q_scale_of(kd)}};
+      const auto part = [](float* at, int64_t count) {
+        return Part{at, static_cast<size_t>(count)};
+      };
+      written.push_back({part(conv, channels),
+                         part(p.conv.history.address, (taps - 1) * channels),
+                         part(p.gates.beta.address, v_heads), part(p.gates.g.address, v_heads),
+                         part(p.norm.q_normed.address, k_dim),
+                         part(p.norm.k_normed.address, k_dim)});
+      return p;
+    };
+    for (const unsigned threads : {128U, 32U}) {
+      machine.run<kernels::conv_gates_norm>(
+          kernels::conv_gates_norm_shape(channels, k_heads, kd, v_heads, threads), params());
+    }
+    const kernels::ConvGatesNorm alone = params();
+    machine.run<kernels::conv>(kernels::conv_shape(channels, taps), alone.conv);
+    machine.run<kernels::gates>(kernels::gates_shape(v_heads), alone.gates);
+    machine.run<kernels::qk_norm>(kernels::qk_norm_shape(k_heads, kd), alone.norm);
+    const char* const names[] = {"conv", "history", "beta", "g", "q", "k"};
+    for (size_t i = 0; i < written[0].size(); ++i) {
+      const Part& want = written.back()[i];
+      for (size_t run = 0; run + 1 < written.size(); ++run) {
+        expect_same(names[i], machine.get(written[run][i].at, want.count),
+                    machine.get(want.at, want.count));
+      }
+    }
+  }
+}
+
+TEST(KernelDeltaRuleNorm, HasTheBitsOfEachByItself) {
+  Rng rng(3);
+  for (const auto& [k_heads, kd, v_heads, vd] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1},
+        {2, 48, 4, 24},
+        {1, 130, 2, 33},
+        {1, 16, 3, kernels::delta_rule_norm_columns_max}}) {
+    SCOPED_TRACE(testing::Message() << v_heads << " heads of " << kd << " x " << vd);
+    const auto q = drawn(rng, k_heads * kd), k = drawn(rng, k_heads * kd, 0.1F);
+    const auto v = drawn(rng, v_heads * vd), z = drawn(rng, v_heads * vd), w = drawn(rng, vd);
+    const auto S = drawn(rng, v_heads * kd * vd);
+    const auto g = drawn(rng, v_heads), beta = drawn(rng, v_heads);
+    SimulatedMachine machine;
+    const auto params = [&] {
+      float* const o = machine.fresh<float>(static_cast<size_t>(v_heads * vd));
+      return kernels::DeltaRuleNorm{
+          .rule = {.q = {machine.put(q)},
+                   .k = {machine.put(k)},
+                   .v = {machine.put(v)},
+                   .g = {machine.put(g)},
+                   .gk = {nullptr},
+                   .beta = {machine.put(beta)},
+                   .S = {machine.put(S)},
+                   .o = {o},
+                   .k_heads = k_heads,
+                   .kd = kd,
+                   .v_heads = v_heads,
+                   .vd = vd,
+                   .head_map_tiled = 0,
+                   .g_is_linear = 0},
+          .norm = {.o = {o},
+                   .z = {machine.put(z)},
+                   .w = {machine.put(w)},
+                   .y = {machine.fresh<float>(static_cast<size_t>(v_heads * vd))},
+                   .heads = v_heads,
+                   .head_dim = vd,
+                   .eps = 1e-6F}};
+    };
+    const kernels::DeltaRuleNorm both = params(), each = params();
+    machine.run<kernels::delta_rule_norm>(kernels::delta_rule_norm_shape(v_heads, kd, vd), both);
+    machine.run<kernels::delta_rule>(kernels::delta_rule_shape(v_heads, kd, vd), each.rule);
+    machine.run<kernels::gated_norm>(kernels::gated_norm_shape(v_heads, vd), each.norm);
+    const auto same = [&](const char* what, const float* got, const float* want, size_t count) {
+      expect_same(what, machine.get(got, count), machine.get(want, count));
+    };
+    same("S", both.rule.S.address, each.rule.S.address, S.size());
+    same("o", both.rule.o.address, each.rule.o.address, v.size());
+    same("y", both.norm.y.address, each.norm.y.address, v.size());
+  }
+}
+
+}  // namespace
+}  // namespace gdn
