@@ -16,6 +16,8 @@ thread_local constinit Block* running_block = nullptr;
 namespace {
 
 constexpr unsigned threads_max = 1024;
+// Two machines that take turns, and one beside them.
+constexpr size_t kept_max = 3;
 
 }  // namespace
 
@@ -24,11 +26,25 @@ void go_on_from_barrier() { running_block->go_on(); }
 
 Block::Block(const Options& options, Memory& memory)
     : options_(options), memory_(memory), shared_(options) {
-  threads_.reserve(threads_max);  // fibers hold the address of their thread
+  std::vector<std::vector<Thread>>& kept = kept_threads();
+  if (kept.empty()) {
+    threads_.reserve(threads_max);  // fibers hold the address of their thread
+  } else {
+    threads_ = std::move(kept.back());
+    kept.pop_back();
+  }
+  for (Thread& thread : threads_) thread.block = this;
 }
 
 Block::~Block() {
-  for (Thread& thread : threads_) keep_fiber(std::move(thread.fiber));
+  if (kept_threads().size() < kept_max) kept_threads().push_back(std::move(threads_));
+}
+
+// A stack costs three calls of the system, and a fault for each of its pages: those of blocks that
+// are gone are kept for the next one on this operating system thread.
+std::vector<std::vector<Block::Thread>>& Block::kept_threads() {
+  static thread_local std::vector<std::vector<Thread>> kept;
+  return kept;
 }
 
 std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t order) {
@@ -93,7 +109,7 @@ void Block::add_thread() {
   Thread& thread = threads_.emplace_back();
   thread.block = this;
   try {
-    thread.fiber = take_fiber();
+    thread.fiber = std::make_unique<Fiber>();
     thread.fiber->set_body(thread_main, &thread);
   } catch (...) {
     threads_.pop_back();

@@ -106,6 +106,7 @@ class Block {
 
   void begin(const Launch& launch, unsigned index);
   void add_thread();
+  static std::vector<std::vector<Thread>>& kept_threads();
   static Fiber* thread_main(void* thread);
   void resume(unsigned thread) {
     running.thread = static_cast<int>(thread);

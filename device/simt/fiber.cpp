@@ -5,8 +5,6 @@
 
 #include <cstdlib>
 #include <new>
-#include <utility>
-#include <vector>
 
 namespace gdn::simt {
 namespace {
@@ -16,9 +14,6 @@ namespace {
 constexpr size_t stack_bytes = 256 * 1024;
 constexpr size_t guard_bytes = 4096;
 
-// As many as a block can have.
-constexpr size_t kept_max = 1024;
-
 // A stack's end lies at another line of its page in each fiber: at the same one, all would share
 // the few lines of the first cache that this place of a page has. What a kernel uses of it, a
 // quarter of a page, lies in one page.
@@ -26,11 +21,6 @@ size_t next_color() {
   constexpr size_t line_bytes = 64, colors = 48, step = 5;  // prime to each other
   static thread_local size_t made = 0;
   return made++ * step % colors * line_bytes;
-}
-
-std::vector<std::unique_ptr<Fiber>>& kept_here() {
-  static thread_local std::vector<std::unique_ptr<Fiber>> kept;
-  return kept;
 }
 
 }  // namespace
@@ -65,19 +55,6 @@ void Fiber::enter(PausedStack& self) {
   leave_for(nullptr, fiber.back_bottom_, fiber.back_bytes_);  // nullptr: nothing comes back here
   exchange_stack(fiber);
   std::abort();  // unreachable: the owner has unmapped this stack
-}
-
-std::unique_ptr<Fiber> take_fiber() {
-  auto& kept = kept_here();
-  if (kept.empty()) return std::make_unique<Fiber>();
-  std::unique_ptr<Fiber> taken = std::move(kept.back());
-  kept.pop_back();
-  return taken;
-}
-
-void keep_fiber(std::unique_ptr<Fiber> fiber) {
-  auto& kept = kept_here();
-  if (kept.size() < kept_max) kept.push_back(std::move(fiber));
 }
 
 }  // namespace gdn::simt

@@ -109,9 +109,4 @@ class Fiber : private PausedStack {
   size_t back_bytes_ = 0;
 };
 
-// Fibers that are not in use are kept for whoever needs one next on this operating system thread: a
-// stack costs three calls of the system, and a fault for each of its pages.
-std::unique_ptr<Fiber> take_fiber();
-void keep_fiber(std::unique_ptr<Fiber> fiber);
-
 }  // namespace gdn::simt

@@ -69,7 +69,6 @@ uint8_t* Memory::new_region(size_t middle, size_t guard) {
   if (Regions& kept = kept_regions(bytes); is_kept(middle) && !kept.empty()) {
     uint8_t* const region = kept.back();
     kept.pop_back();
-    std::memset(region + guard, 0, middle);
     return region;
   }
   void* const region =
@@ -97,7 +96,12 @@ void* Memory::allocate(size_t bytes, std::string_view name) {
   made.region = new_region(middle, guard);
   if (made.region == nullptr) return nullptr;
   made.base = made.region + guard;
-  if (bytes <= options_.poison_bytes_max) fill(made.base, bytes, options_.poison);
+  if (bytes <= options_.poison_bytes_max) {
+    fill(made.base, bytes, options_.poison);
+  }
+  // What an earlier allocation left behind the last byte, or in all.
+  const size_t filled = bytes <= options_.poison_bytes_max ? bytes : 0;
+  if (is_kept(middle)) std::memset(made.base + filled, 0, middle - filled);
   live_bytes_ += bytes;
   uint8_t* const base = made.base;
   by_region_.emplace(made.region, std::move(made));
@@ -112,7 +116,7 @@ bool Memory::release(void* base) {
   live_bytes_ -= found->bytes;
   const size_t guard = static_cast<size_t>(found->base - found->region);
   if (const size_t middle = found->region_bytes - 2 * guard; is_kept(middle)) {
-    fill(found->base, middle, options_.poison);
+    fill(found->base, found->bytes, options_.poison);
   } else {
     // Mapping anew drops the pages, and leaves addresses that nothing else is given.
     mmap(found->region, found->region_bytes, PROT_NONE,

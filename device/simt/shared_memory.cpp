@@ -1,6 +1,9 @@
 // Extents of shared memory, poisoned anew for every block.
 #include "device/simt/shared_memory.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "device/simt/memory.h"
 
 namespace gdn::simt {
@@ -9,12 +12,34 @@ namespace {
 constexpr size_t gap_bytes = 1024;
 constexpr size_t alignment_bytes = 16;
 constexpr size_t declarations_max = 64;
+constexpr size_t kept_max = 3;
 
 }  // namespace
 
-SharedMemory::SharedMemory(const Options& options)
-    : options_(options), arena_(options.shared_bytes_max + (declarations_max + 1) * gap_bytes) {
+SharedMemory::SharedMemory(const Options& options) : options_(options) {
+  const size_t bytes = options.shared_bytes_max + (declarations_max + 1) * gap_bytes;
+  std::vector<std::vector<uint8_t>>& kept = kept_arenas();
+  if (!kept.empty() && kept.back().size() == bytes) {
+    arena_ = std::move(kept.back());
+    kept.pop_back();
+  } else {
+    arena_.resize(bytes);
+  }
   if (options.checks) shadow_ = Shadow(arena_.size());
+}
+
+// The next one finds zeros in the gaps, as in a new arena.
+SharedMemory::~SharedMemory() {
+  if (kept_arenas().size() >= kept_max) return;
+  std::memset(arena_.data(), 0, std::min(arena_.size(), touched_bytes_ + gap_bytes));
+  kept_arenas().push_back(std::move(arena_));
+}
+
+// Most machines live for one run of a small case: their arenas are kept for the next ones on this
+// operating system thread.
+std::vector<std::vector<uint8_t>>& SharedMemory::kept_arenas() {
+  static thread_local std::vector<std::vector<uint8_t>> kept;
+  return kept;
 }
 
 void SharedMemory::begin_block(size_t dynamic_bytes) {
@@ -41,6 +66,7 @@ uint8_t* SharedMemory::add(const void* key, size_t bytes) {
   }
   extents_.push_back({key, offset, bytes});
   used_bytes_ += bytes;
+  touched_bytes_ = std::max(touched_bytes_, offset + bytes);
   Memory::fill(arena_.data() + offset, bytes, options_.poison);
   if (options_.checks) shadow_.mark_written(offset, bytes, false);
   return arena_.data() + offset;

@@ -21,6 +21,9 @@ class SharedMemory {
   };
 
   explicit SharedMemory(const Options& options);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
 
   void begin_block(size_t dynamic_bytes);  // at most shared_bytes_max
   uint8_t* dynamic() { return arena_.data(); }
@@ -35,11 +38,13 @@ class SharedMemory {
 
  private:
   uint8_t* add(const void* key, size_t bytes);
+  static std::vector<std::vector<uint8_t>>& kept_arenas();
 
   const Options& options_;
   std::vector<uint8_t> arena_;
   std::vector<Extent> extents_;  // rising
   size_t used_bytes_ = 0;        // without gaps
+  size_t touched_bytes_ = 0;     // of the arena, by any block so far
   Shadow shadow_;
 };
 
