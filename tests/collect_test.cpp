@@ -123,12 +123,14 @@ TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
       {"text": "all holds", "holds": true, "detail": ""},
       {"text": "bits are equal", "holds": false, "detail": "3 differ"}],
     "tables": [{"title": "t", "header": ["kernel", "median", "fastest", "slowest"],
-      "rows": [["conv", 2.5, 2.25, 3]]}, {"title": "u", "header": ["a"], "rows": [[1]]}]}]})");
+      "rows": [["conv", 2.5, 2.25, 3]]}, {"title": "u", "header": ["a"], "rows": [[1]]},
+      {"title": "v", "header": ["kernel", "median", "fastest", "slowest"],
+      "rows": [["conv", 1, 1, 1]]}]}]})");
   const Night night = collected();
   ASSERT_THAT(night.mutants, SizeIs(2));
   EXPECT_EQ(night.mutants[0].state, "killed");
   EXPECT_EQ(night.mutants[1].state, "alive");
-  ASSERT_THAT(night.benches, SizeIs(3));
+  ASSERT_THAT(night.benches, SizeIs(4));
   EXPECT_EQ(night.benches[0].median, 2);
   EXPECT_EQ(night.benches[0].slowest, 3);
   EXPECT_EQ(night.benches[0].machine, "a CPU");
@@ -138,6 +140,7 @@ TEST_F(StagesOf, MutantsBenchesAndTheGpuAreRead) {
   EXPECT_EQ(night.benches[1].fastest, 1.5);
   EXPECT_EQ(night.benches[2].name, "kernel conv");
   EXPECT_EQ(night.benches[2].median, 2.5);
+  EXPECT_EQ(night.benches[3].name, "kernel conv, v") << "a row of another table of that name";
   EXPECT_EQ(night.benches[2].machine, "a GPU");
   ASSERT_THAT(night.findings, SizeIs(1));
   EXPECT_EQ(night.findings[0].engine, "cuda");

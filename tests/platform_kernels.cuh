@@ -121,7 +121,7 @@ GDN_KERNEL void numbers(const Numbers& p) {
   GDN_UNROLL
   for (int k = 0; k < 4; ++k) out[17 + k] = static_cast<uint32_t>(products[k]);
   GDN_SHARED(uint32_t, arrived, 1024);
-  copy_async<1>(arrived, thread_index(), p.bits, i);
+  if (i % 2 == 0) copy_async<2>(arrived, thread_index(), p.bits, i);
   close_copies();
   wait_for_copies<0>();
   syncwarp();

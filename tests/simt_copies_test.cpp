@@ -20,14 +20,14 @@ enum class Wrong : uint8_t {
   fills_while_others_read,
 };
 
-// Each lane asks for its number and, once it is there, takes that of its neighbour; twice, by turns
-// in two places.
+// Half the lanes ask for two numbers each; once they are there, each lane takes one that another
+// asked for. By turns in two places.
 template <Wrong wrong>
 void passes_on(const Floats& p) {
   GDN_SHARED(float, stage, 64);
   const global<const float> x = p.x;
   const auto ask = [&](int turn) {
-    copy_async<1>(stage, 32 * (turn % 2) + lane(), x, lane());
+    if (lane() < 16) copy_async<2>(stage, 32 * (turn % 2) + 2 * lane(), x, 2 * lane());
     close_copies();
   };
   ask(0);
@@ -38,7 +38,7 @@ void passes_on(const Floats& p) {
       wait_for_copies<wrong == Wrong::waits_for_one_set_less ? 2 : 1>();
     }
     if (wrong != Wrong::lanes_do_not_meet) syncwarp();
-    sum += stage[32 * (turn % 2) + (lane() ^ 1)];
+    sum += stage[32 * (turn % 2) + (lane() ^ 31)];
     if (wrong != Wrong::fills_while_others_read) syncwarp();
     ask(turn);
   }
@@ -75,7 +75,7 @@ TEST(SimulatedCopies, BringWhatTheirSourceHad) {
   ASSERT_FALSE(launch<passes_on<Wrong::nothing>>(machine, one_warp, {{at}, 32}));
   std::vector<float> got(32);
   ASSERT_FALSE(machine.read(got.data(), at, 128));
-  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(got[i], 4 * x[i ^ 1]);
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(got[i], 4 * x[i ^ 31]);
 }
 
 template <int index>

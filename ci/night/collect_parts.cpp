@@ -82,6 +82,16 @@ void read_benchmark(const std::string& text, const std::string& machine, Night& 
   }
 }
 
+namespace {
+
+bool has_bench(const Night& night, const std::string& name) {
+  return std::any_of(night.benches.begin(), night.benches.end(), [&](const NightBench& bench) {
+    return bench.machine == night.machine.gpu && bench.name == name;
+  });
+}
+
+}  // namespace
+
 // Tables whose columns say fastest and slowest: the median stands before them.
 void read_gpu(const std::string& text, Night& night) {
   const json report = json::parse(text);
@@ -109,9 +119,11 @@ void read_gpu(const std::string& text, Night& night) {
       for (const json& row : table.at("rows")) {
         const std::string first =
             row.at(0).is_string() ? row.at(0).get<std::string>() : row.at(0).dump();
-        night.benches.push_back({night.machine.gpu, header[0] + " " + first, "us",
-                                 figure_of(row.at(column - 1)), figure_of(row.at(column)),
-                                 figure_of(row.at(column + 1))});
+        std::string name = header[0] + " " + first;
+        // A record is found by its name: rows of two tables that say the same are told apart.
+        if (has_bench(night, name)) name += ", " + table.at("title").get<std::string>();
+        night.benches.push_back({night.machine.gpu, name, "us", figure_of(row.at(column - 1)),
+                                 figure_of(row.at(column)), figure_of(row.at(column + 1))});
       }
     }
   }

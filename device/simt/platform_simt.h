@@ -213,6 +213,7 @@ GDN_SIMT_INLINE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& v
 template <int N, class T>
 GDN_SIMT_INLINE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
                                 int64_t from_index, Site site = here()) {
+  static_assert(sizeof(T) * N == 8 || sizeof(T) * N == 16);
   T* const at = element_address(to.address, to_index);
   const T* const source = element_address(from.address, from_index);
   if (simt::running.checks) {

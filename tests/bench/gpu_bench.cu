@@ -83,9 +83,10 @@ class Bench {
                           read.median / count, read.median / kernel.median});
   }
 
-  static FiguresTable kernel_table(std::string title) {
+  // A row is named by what its first column is called and says.
+  static FiguresTable kernel_table(std::string title, const char* rows) {
     return {std::move(title),
-            {"kernel", "MB", "µs, median", "fastest", "slowest", "GB/s", "plain read, µs",
+            {rows, "MB", "µs, median", "fastest", "slowest", "GB/s", "plain read, µs",
              "of the plain read"},
             {}};
   }
@@ -109,7 +110,7 @@ class Bench {
   void time_q4_projections() {
     constexpr double kept_share = 0.7;
     FiguresTable table = kernel_table("4-bit projections, each in a graph over " +
-                                      std::to_string(layers_.size()) + " layers");
+                                      std::to_string(layers_.size()) + " layers", "projection");
     table.header.insert(table.header.end(),
                         {"cuBLAS bf16, µs", "MB of bf16", "GB/s of bf16", "cuBLAS / ours"});
     CublasBf16 cublas;
@@ -138,7 +139,7 @@ class Bench {
 
   void time_kernels() {
     FiguresTable table = kernel_table("Launches of a layer, each in a graph over " +
-                                      std::to_string(layers_.size()) + " layers");
+                                      std::to_string(layers_.size()) + " layers", "launch");
     for (const TimedKernel& kernel : layer_kernels(shape_)) {
       const Times read = time_read_of_tiles(kernel.bytes);
       add_row(table, kernel.name, kernel.bytes, layers_.size(), time_kernel(kernel), read);
@@ -166,7 +167,7 @@ class Bench {
         {"gemv_f32 z", shape_.v_dim(), shape_.hidden_size, token_.h, token_.z},
         {"gemv_f32 out", shape_.hidden_size, shape_.v_dim(), token_.normed, token_.out}};
     FiguresTable table = kernel_table("Float32 projections, each in a graph over " +
-                                      std::to_string(float32_layers) + " layers");
+                                      std::to_string(float32_layers) + " layers", "projection");
     for (const Projection& p : projections) {
       std::vector<float*> weights;
       for (size_t l = 0; l < float32_layers; ++l) {
