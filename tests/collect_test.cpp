@@ -158,8 +158,8 @@ TEST_F(StagesOf, FuzzTargetsAreCountedWithWhatTheyFound) {
 
 // Else a finding of theirs would never be told fixed.
 TEST_F(StagesOf, WhatCapturesFuzzersAndTheGpuWereAskedIsARecord) {
-  write("oracles.0.json", R"({"engine": "twin", "complete": true, "ended": "", "command": "v",
-    "files": [{"path": "p", "rows": [
+  write("oracles.0.json", R"({"engine": "twin", "complete": true, "ended": "",
+    "command": "d verify o p --engine twin", "files": [{"path": "p", "rows": [
       {"source": "twin", "operator": "conv", "verdict": "holds", "detail": "", "worst_ratio": 0.5},
       {"source": "twin", "operator": "conv", "verdict": "fails", "detail": "d",
        "worst_ratio": "inf"}]}]})");
@@ -177,6 +177,7 @@ TEST_F(StagesOf, WhatCapturesFuzzersAndTheGpuWereAskedIsARecord) {
   EXPECT_EQ(night.invariants[2].holds, 1U);
   ASSERT_THAT(night.findings, SizeIs(1));
   EXPECT_EQ(night.findings[0].invariant, night.invariants[0].invariant);
+  EXPECT_EQ(night.findings[0].replay, "d verify p --engine twin") << "the one capture alone";
 }
 
 TEST_F(StagesOf, WhatIsDamagedNamesItsFile) {

@@ -32,7 +32,7 @@ case "$command" in
     echo '{"engine": "twin", "complete": true, "ended": "", "command": "v", "files": []}' \
       >"$json"
     ;;
-  panel) : >"$records" ;;
+  panel) echo '{"record": "gap", "what": "a part", "why": "of the panel"}' >"$records" ;;
   replay) echo '{"failures": []}' >"$json" ;;
   check)
     if [[ $CHECK == hang ]]; then
@@ -122,6 +122,9 @@ TEST_F(NightlyScript, ANightThatHoldsIsStatusZeroAndIsRemembered) {
   ASSERT_TRUE(night);
   EXPECT_TRUE(night->complete);
   EXPECT_EQ(state_of(*night, "invariants"), "passed");
+  ASSERT_EQ(night->gaps.size(), 1U) << "the records of the panel are taken as they are";
+  EXPECT_EQ(night->gaps[0].what, "a part");
+  for (const NightStage& stage : night->stages) EXPECT_NE(stage.state, "failed") << stage.why;
   // What did not run is said, with its reason, and is no pass.
   EXPECT_EQ(state_of(*night, "device"), "not_run");
   EXPECT_THAT(ran.output, HasSubstr("no GPU"));

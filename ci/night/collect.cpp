@@ -42,6 +42,16 @@ void read_stages(const std::string& text, Night& night) {
 
 constexpr const char* of_captures = "capture_within_bound";
 
+// Of the command that judged all captures the one that judges this capture alone.
+std::string replay_of(const std::string& command, const std::string& capture,
+                      const std::string& engine) {
+  constexpr std::string_view verb = " verify ";
+  const size_t at = command.find(verb);
+  if (at == std::string::npos) return command;
+  return fmt::format("{}{}{} --engine {}", command.substr(0, at), verb, shell_word(capture),
+                     shell_word(engine));
+}
+
 void read_oracles(const std::string& text, Night& night) {
   const json report = json::parse(text);
   const std::string engine = report.at("engine");
@@ -61,7 +71,7 @@ void read_oracles(const std::string& text, Night& night) {
       finding.engine = row.at("source");
       finding.detail = fmt::format("{}: {}", file.at("path").get<std::string>(),
                                    row.at("detail").get<std::string>());
-      finding.replay = report.at("command");
+      finding.replay = replay_of(report.at("command"), file.at("path"), engine);
       night.findings.push_back(std::move(finding));
     }
   }

@@ -140,9 +140,12 @@ ExitStatus run_collect(const CollectCommand& command) {
   std::optional<Night> found = night_of(command, &why);
   if (!found) return refuse(why, exit_bad_input);
   Night& night = *found;
+  // Records are added to no night that has ended.
+  const bool is_whole = night.complete && !command.unfinished;
+  night.complete = false;
   collect_stages(command.folders.front(), night);
   night.status = status_of(night);
-  night.complete = night.complete && !command.unfinished;
+  night.complete = is_whole;
   const std::string path =
       command.out.empty() ? command.folders.front() + "/night.jsonl" : command.out;
   const ExitStatus written = write(command, night, path);

@@ -149,7 +149,11 @@ std::string log_between(const std::string& good, const std::string& bad) {
 }
 
 void say_findings(const NightReport& report, std::vector<NightStep>& first) {
-  const std::vector<const KnownFinding*> fresh = findings_in(report, "new");
+  std::vector<const KnownFinding*> fresh = findings_in(report, "new");
+  // Who knows the cause is nearer to its end.
+  std::stable_partition(fresh.begin(), fresh.end(), [](const KnownFinding* finding) {
+    return !finding->latest.diagnosis.empty();
+  });
   for (size_t i = 0; i < std::min(fresh.size(), shown_max); ++i) {
     first.push_back(
         {fmt::format("New: {}; {}. Replay {}.", title_of(fresh[i]->latest), dates_of(*fresh[i]),
@@ -203,10 +207,22 @@ void say_gaps(const Night& night, std::vector<NightStep>& first) {
 }
 
 void say_what_is_missing(const NightReport& report, std::vector<NightStep>& first) {
+  std::vector<std::string> found;
   for (const NightStage* stage : stages_ended(report.night)) {
+    // 1 and 4 are what a stage found, which is told above.
+    if (!report.night.findings.empty() && (stage->status == 1 || stage->status == 4)) {
+      found.push_back(stage->name);
+      continue;
+    }
     first.push_back({fmt::format("Stage {} {}{}{}.", stage->name, state_words(stage->state),
                                  stage->why.empty() ? "" : ": ", stage->why),
                      ""});
+  }
+  if (!found.empty()) {
+    first.push_back(
+        {fmt::format("{} {} failed by what {} found.", found.size() == 1 ? "Stage" : "Stages",
+                     joined(found), found.size() == 1 ? "it" : "they"),
+         ""});
   }
   const size_t known = findings_in(report, "known").size();
   if (known > 0) {

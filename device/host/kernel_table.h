@@ -16,7 +16,7 @@
 #include "device/kernels/in_proj_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
-#include "device/kernels/recurrent.cuh"
+#include "device/kernels/recurrent_packed.cuh"
 #include "device/kernels/strided.cuh"
 
 namespace gdn::inline GDN_MACHINE {

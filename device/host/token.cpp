@@ -13,7 +13,7 @@
 #include "device/kernels/in_proj_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
-#include "device/kernels/recurrent.cuh"
+#include "device/kernels/recurrent_packed.cuh"
 #include "device/kernels/strided.cuh"
 
 namespace gdn::host {
@@ -305,32 +305,39 @@ void queue_recurrent(Backend& backend, const RecurrentCall& call) {
   const auto* sequences = reinterpret_cast<const kernels::RecurrentSequence*>(call.sequences);
   const bool packed =
       is_packed(call.state, s.head_v_dim) && is_packed(call.snapshots, s.head_v_dim);
-  queue<kernels::Recurrent>(
-      backend,
-      packed && kernels::is_held(s.head_k_dim) ? KernelId::recurrent_packed : KernelId::recurrent,
-      kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim, s.head_v_dim),
-      {.q = {call.q},
-       .k = {call.k},
-       .v = {call.v},
-       .g = {call.g},
-       .gk = {call.gk},
-       .beta = {call.beta},
-       .o = view_of(call.o),
-       .o_factor = call.o_factor,
-       .state = pool_of(call.state),
-       .snapshots = pool_of(call.snapshots),
-       .work = {call.work},
-       .sequences = {sequences},
-       .store = {call.store},
-       .snapshots_kept = call.snapshots_kept,
-       .sequences_of_call = call.sequences_of_call,
-       .k_heads = s.num_k_heads,
-       .kd = s.head_k_dim,
-       .v_heads = s.num_v_heads,
-       .vd = s.head_v_dim,
-       .head_map_tiled = call.head_map_tiled ? 1 : 0,
-       .g_is_linear = call.g_is_linear ? 1 : 0,
-       .packed = packed ? 1 : 0});
+  const kernels::Recurrent params = {.q = {call.q},
+                                     .k = {call.k},
+                                     .v = {call.v},
+                                     .g = {call.g},
+                                     .gk = {call.gk},
+                                     .beta = {call.beta},
+                                     .o = view_of(call.o),
+                                     .o_factor = call.o_factor,
+                                     .state = pool_of(call.state),
+                                     .snapshots = pool_of(call.snapshots),
+                                     .work = {call.work},
+                                     .sequences = {sequences},
+                                     .store = {call.store},
+                                     .snapshots_kept = call.snapshots_kept,
+                                     .sequences_of_call = call.sequences_of_call,
+                                     .k_heads = s.num_k_heads,
+                                     .kd = s.head_k_dim,
+                                     .v_heads = s.num_v_heads,
+                                     .vd = s.head_v_dim,
+                                     .head_map_tiled = call.head_map_tiled ? 1 : 0,
+                                     .g_is_linear = call.g_is_linear ? 1 : 0,
+                                     .packed = packed ? 1 : 0};
+  if (!kernels::is_recurrent_packed(packed, s.head_k_dim)) {
+    return queue(backend, KernelId::recurrent,
+                 kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim,
+                                          s.head_v_dim),
+                 params);
+  }
+  const int64_t heads = call.num_sequences * s.num_v_heads;
+  const unsigned threads = kernels::recurrent_packed_threads(heads);
+  queue(backend, KernelId::recurrent_packed,
+        kernels::recurrent_packed_shape(heads, s.head_k_dim, s.head_v_dim, threads),
+        kernels::recurrent_packed_params(params, heads, threads));
 }
 
 }  // namespace gdn::host

@@ -48,18 +48,9 @@ struct Recurrent {
   int32_t packed;  // states are f32 with whole aligned groups of four columns
 };
 
-// Narrow slices where there are few heads, so that every multiprocessor has some; else wide ones,
-// of which a row is more bytes in one place. Threads: as of delta_rule.
-inline unsigned recurrent_threads(int64_t heads) {
-  constexpr int64_t many_heads = 2 * 132;
-  return heads < many_heads ? 64 : 256;
-}
 inline LaunchShape recurrent_shape(int64_t sequences, int64_t v_heads, int64_t kd, int64_t vd,
-                                   unsigned threads) {
+                                   unsigned threads = 64) {
   return delta_rule_shape(sequences * v_heads, kd, vd, threads);
-}
-inline LaunchShape recurrent_shape(int64_t sequences, int64_t v_heads, int64_t kd, int64_t vd) {
-  return recurrent_shape(sequences, v_heads, kd, vd, recurrent_threads(sequences * v_heads));
 }
 
 // Where a thread's part of the state begins: in a slot of a pool, or in working memory.
@@ -73,6 +64,7 @@ struct RecurrentPart {
   RecurrentSequence sequence;
   DeltaRulePart of_head;  // its S is not used
   int64_t v_head;
+  int64_t slice;   // of the head's columns
   int64_t column;  // its first
   StatePlace work;
 };
@@ -86,13 +78,15 @@ GDN_DEVICE StatePlace place_in(const StatePool& pool, int64_t slot, const Recurr
       .storage = pool.storage};
 }
 
-GDN_DEVICE RecurrentPart recurrent_part(const Recurrent& p) {
+// `head` is among those of all sequences, one sequence's after the other's.
+GDN_DEVICE RecurrentPart recurrent_part(const Recurrent& p, int head, int slice) {
   const int column_lanes = thread_count() / delta_rule_row_lanes;
   const int v_heads = static_cast<int>(p.v_heads);
-  const int64_t which = block_index() / v_heads;
+  const int64_t which = head / v_heads;
   RecurrentPart part;
   part.sequence = p.sequences[which];
-  part.v_head = block_index() % v_heads;
+  part.v_head = head % v_heads;
+  part.slice = slice;
   DeltaRulePart& of = part.of_head;
   of.vd = p.vd;
   of.kd = static_cast<int>(p.kd);
@@ -100,7 +94,7 @@ GDN_DEVICE RecurrentPart recurrent_part(const Recurrent& p) {
   of.row = thread_index() / column_lanes;
   of.column_of_slice = 4 * (thread_index() % column_lanes);
   of.columns_of_slice = 4 * column_lanes;
-  part.column = static_cast<int64_t>(block_index_y()) * of.columns_of_slice + of.column_of_slice;
+  part.column = part.slice * of.columns_of_slice + of.column_of_slice;
   of.columns = static_cast<int>(max(min(p.vd - part.column, int64_t{4}), int64_t{0}));
   part.work = {.bytes = as<uint8_t>(p.work),
                .first = (which * p.v_heads + part.v_head) * p.kd * p.vd + part.column,
@@ -110,12 +104,16 @@ GDN_DEVICE RecurrentPart recurrent_part(const Recurrent& p) {
   return part;
 }
 
+GDN_DEVICE StatePlace start_of(const Recurrent& p, const RecurrentPart& part) {
+  return place_in(p.state, max(part.sequence.start, int64_t{0}), part);
+}
+
 template <bool packed>
 GDN_DEVICE Pack<float, 4> load_state(const StatePlace& at, int row, int columns) {
   const int64_t first = at.first + row * at.row;
   Pack<float, 4> values = {};
   if constexpr (packed) {
-    if (columns > 0) values = load<4>(as<float>(at.bytes), first);
+    if (columns > 0) values = load_streaming<4>(as<float>(at.bytes), first);
   } else {
     GDN_UNROLL
     for (int j = 0; j < 4; ++j) {
@@ -130,7 +128,7 @@ GDN_DEVICE void store_state(const StatePlace& at, int row, int columns,
                             const Pack<float, 4>& values) {
   const int64_t first = at.first + row * at.row;
   if constexpr (packed) {
-    if (columns > 0) store(as<float>(at.bytes), first, values);
+    if (columns > 0) store_streaming(as<float>(at.bytes), first, values);
   } else {
     GDN_UNROLL
     for (int j = 0; j < 4; ++j) {
@@ -216,9 +214,10 @@ GDN_DEVICE void put_output(const Recurrent& p, const RecurrentPart& part, int64_
   store_number(p.o, at, value);
 }
 
-// `held`: all rows stay in registers; else they are read again from working memory.
+// `held`: all rows are in registers, and stay there; else they are read again from working memory.
 template <bool packed, bool held>
-GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, const shared<float>& decay) {
+GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleRows& rows,
+                             const shared<float>& decay) {
   const DeltaRulePart& of = part.of_head;
   const int columns = of.columns_of_slice;
   const shared<float> partial = dynamic_shared<float>();
@@ -226,13 +225,10 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, const shar
   const int mine = of.row * columns + of.column_of_slice;
   // The first threads of the block add up a column each.
   const int adding_up = thread_index();
-  const int64_t column = static_cast<int64_t>(block_index_y()) * columns + adding_up;
+  const int64_t column = part.slice * columns + adding_up;
   const bool has_column = adding_up < columns && column < p.vd;
   const RecurrentSequence& s = part.sequence;
-  const StatePlace start = place_in(p.state, max(s.start, int64_t{0}), part);
-
-  DeltaRuleRows rows;
-  if (held) load_state_rows<packed>(rows, start, s.start < 0, of, 0);
+  const StatePlace start = start_of(p, part);
   for (int64_t t = 0; t < s.tokens; ++t) {
     const int64_t token = s.first_token + t;
     const DeltaRule rule = token_of(p, part, token);
@@ -281,7 +277,7 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, const shar
 
 GDN_DEVICE void zero_output(const Recurrent& p, const RecurrentPart& part) {
   const int columns = part.of_head.columns_of_slice;
-  const int64_t column = static_cast<int64_t>(block_index_y()) * columns + thread_index();
+  const int64_t column = part.slice * columns + thread_index();
   if (thread_index() >= columns || column >= p.vd) return;
   for (int64_t t = 0; t < part.sequence.tokens; ++t) {
     put_output(p, part, part.sequence.first_token + t, column, 0);
@@ -292,20 +288,18 @@ GDN_DEVICE void zero_output(const Recurrent& p, const RecurrentPart& part) {
 template <bool packed, bool held>
 GDN_DEVICE void recurrent_block(const Recurrent& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
-  RecurrentPart part = recurrent_part(p);
+  RecurrentPart part = recurrent_part(p, block_index(), block_index_y());
   wait_for_launches_before();
   if (part.sequence.start == recurrent_zero_output) return zero_output(p, part);
-  recurrent_of<packed, held>(p, part, decay);
+  DeltaRuleRows rows;
+  if (held) {
+    load_state_rows<packed>(rows, start_of(p, part), part.sequence.start < 0, part.of_head, 0);
+  }
+  recurrent_of<packed, held>(p, part, rows, decay);
 }
 
-// Whether recurrent_packed takes the call; else recurrent does.
-GDN_HOST_DEVICE inline bool is_held(int64_t kd) { return kd <= delta_rule_rows_at_once; }
-
-// Packed states, all rows of a head held. By itself, as the other forms need more registers.
-GDN_KERNEL void recurrent_packed(const Recurrent& p) { recurrent_block<true, true>(p); }
-
 GDN_KERNEL void recurrent(const Recurrent& p) {
-  if (is_held(p.kd)) return recurrent_block<false, true>(p);
+  if (p.kd <= delta_rule_rows_at_once) return recurrent_block<false, true>(p);
   if (p.packed != 0) return recurrent_block<true, false>(p);
   recurrent_block<false, false>(p);
 }
@@ -314,15 +308,11 @@ GDN_KERNEL void recurrent(const Recurrent& p) {
 
 namespace gdn::inline GDN_MACHINE {
 
-// A head's rows are held in some 120 registers a thread.
+// A head's rows are held in some 150 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::recurrent> = 256;
-template <>
-inline constexpr int block_threads_max<kernels::recurrent_packed> = 512;
 // Which sequence and head a block has, the host wrote.
 template <>
 inline constexpr bool begins_early<kernels::recurrent> = true;
-template <>
-inline constexpr bool begins_early<kernels::recurrent_packed> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "device/kernels/qk_norm.cuh"
-#include "device/kernels/recurrent.cuh"
+#include "device/kernels/recurrent_packed.cuh"
 #include "tests/bench/gpu_arrays.h"
 #include "tests/bench/gpu_plain.cuh"
 #include "tests/bench/gpu_timing.cuh"
@@ -103,12 +103,14 @@ Times time_batches(const Shape& s, const Pool& pool, const Timer& timer, int rep
   }
   auto* const sequences_there = uploaded(sequences);
   auto* const store_there = uploaded(store);
+  const int64_t heads = batch * s.num_v_heads;
+  const unsigned threads = kernels::recurrent_packed_threads(heads);
   const LaunchShape shape =
-      kernels::recurrent_shape(batch, s.num_v_heads, s.head_k_dim, s.head_v_dim);
+      kernels::recurrent_packed_shape(heads, s.head_k_dim, s.head_v_dim, threads);
   const Times times = timer.time_graph(repeats, [&](cudaStream_t stream) {
     for (int64_t first = 0; first < pool_slots; first += batch) {
-      const kernels::Recurrent params =
-          batch_of(s, pool, sequences_there + first, store_there + first, batch);
+      const kernels::RecurrentPacked params = kernels::recurrent_packed_params(
+          batch_of(s, pool, sequences_there + first, store_there + first, batch), heads, threads);
       require(launch<kernels::recurrent_packed>(stream, shape, params), "launch");
     }
   });

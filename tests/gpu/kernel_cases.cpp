@@ -14,7 +14,7 @@
 #include "device/kernels/gemv_q4.cuh"
 #include "device/kernels/q8_activations.cuh"
 #include "device/kernels/qk_norm.cuh"
-#include "device/kernels/recurrent.cuh"
+#include "device/kernels/recurrent_packed.cuh"
 #include "device/kernels/strided.cuh"
 #include "tests/gpu/kernel_case_numbers.h"
 
@@ -305,11 +305,8 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
                                    .row = vd,
                                    .column = 1,
                                    .storage = kernels::Storage::f32};
-  const LaunchShape usual = kernels::recurrent_shape(2, heads, kd, vd);
   const bool packed = vd % 4 == 0;
-  d.launch<kernels::Recurrent>(
-      packed && kernels::is_held(kd) ? KernelId::recurrent_packed : KernelId::recurrent,
-      kernels::recurrent_shape(2, heads, kd, vd, size_of(threads, usual)),
+  const kernels::Recurrent params =
       {.q = {d.put(drawn(27, tokens * heads * kd, 0.1F))},
        .k = {d.put(drawn(28, tokens * heads * kd, 0.1F))},
        .v = {d.put(drawn(29, tokens * heads * vd))},
@@ -332,7 +329,19 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
        .vd = vd,
        .head_map_tiled = 0,
        .g_is_linear = 0,
-       .packed = packed ? 1 : 0});
+       .packed = packed ? 1 : 0};
+  if (kernels::is_recurrent_packed(packed, kd)) {
+    const unsigned size = threads == usual_size ? 64 : threads;
+    LaunchShape shape = kernels::recurrent_packed_shape(2 * heads, kd, vd, size);
+    // Each block goes from part to part.
+    if (threads != usual_size) shape.blocks = 2;
+    d.launch(KernelId::recurrent_packed, shape,
+             kernels::recurrent_packed_params(params, 2 * heads, size));
+  } else {
+    const LaunchShape usual = kernels::recurrent_shape(2, heads, kd, vd);
+    d.launch(KernelId::recurrent,
+             kernels::recurrent_shape(2, heads, kd, vd, size_of(threads, usual)), params);
+  }
   std::vector<float> out;
   d.get(out, S, static_cast<size_t>(slots * state));
   d.get(out, o, static_cast<size_t>(tokens * heads * vd));
