@@ -2,6 +2,7 @@
 // not, which operator is wrong?
 #include <fmt/format.h>
 
+#include <malloc.h>
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <system_error>
@@ -377,6 +378,9 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What one case gives back the next one takes: the system need not be asked each time.
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 30 << 20);
   try {
     return run(argc, argv);
   } catch (const std::system_error& error) {

@@ -29,6 +29,10 @@ struct Running {
   int blocks_y = 1;
 };
 
+#if defined(__x86_64__)
+[[gnu::visibility("hidden")]] inline const bool has_fma = __builtin_cpu_supports("fma") != 0;
+#endif
+
 // Every access asks `checks`.
 extern thread_local constinit Running running GDN_FIXED_PLACE;
 
