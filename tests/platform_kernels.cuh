@@ -84,7 +84,7 @@ GDN_KERNEL void matrix_vector(const MatrixVector& p) {
 
 // What each numeric function makes of bit patterns: numbers_per_input words of output an input.
 // One thread an input; as many inputs as whole warps have.
-inline constexpr int numbers_per_input = 22;
+inline constexpr int numbers_per_input = 23;
 struct Numbers {
   global<const uint32_t> bits;
   global<uint32_t> out;
@@ -126,6 +126,8 @@ GDN_KERNEL void numbers(const Numbers& p) {
   wait_for_copies<0>();
   syncwarp();
   out[21] = arrived[thread_index() ^ 1];
+  const uint32_t near_one = (bits & 0x87ffffffU) + 0x38000000U;  // 2^-15 to 2
+  out[22] = float_bits(warp_tree_sum(bits_float(near_one)));
 }
 
 }  // namespace gdn::inline GDN_MACHINE

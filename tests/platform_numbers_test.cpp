@@ -166,6 +166,31 @@ TEST(PlatformNumbers, TheKernelOverAllPatternsGivesTheFunctions) {
   }
 }
 
+void adds_up(const Numbers& p) {
+  float value = bits_float(p.bits[lane()]);
+  p.out[lane()] = float_bits(warp_tree_sum(value));
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    value += shuffle_xor(full_mask, value, distance);
+  }
+  p.out[32 + lane()] = float_bits(value);
+}
+
+TEST(PlatformNumbers, ATreeSumIsThatOfShufflesBitForBit) {
+  simt::Machine machine;
+  std::vector<uint32_t> bits(32), out(64);
+  uint32_t state = 3;
+  for (uint32_t& one : bits) {
+    state = state * 1664525U + 1013904223U;
+    one = (state & 0x87ffffffU) + 0x38000000U;
+  }
+  auto* const in = static_cast<uint32_t*>(machine.allocate(128));
+  auto* const result = static_cast<uint32_t*>(machine.allocate(256));
+  ASSERT_FALSE(machine.write(in, bits.data(), 128));
+  ASSERT_FALSE(launch<adds_up>(machine, {.threads = 32}, {{in}, {result}, 32}));
+  ASSERT_FALSE(machine.read(out.data(), result, 256));
+  for (size_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], out[32 + i]) << "lane " << i;
+}
+
 struct Operands {
   global<const uint32_t> left;   // [16][8] words of four signed bytes
   global<const uint32_t> right;  // [8][8], column by column

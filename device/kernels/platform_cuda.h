@@ -91,6 +91,15 @@ template <class T>
 GDN_DEVICE T shuffle_up(uint32_t mask, T value, int distance, Site = {}) {
   return __shfl_up_sync(mask, value, static_cast<unsigned>(distance));
 }
+// Over the lanes of a full warp, in every lane: pairs of neighbours, then pairs of pairs, ... One
+// operation, as a simulated one costs as much as a shuffle does.
+GDN_DEVICE float warp_tree_sum(float value, Site = {}) {
+  GDN_UNROLL
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    value += __shfl_xor_sync(full_mask, value, distance);
+  }
+  return value;
+}
 GDN_DEVICE uint32_t ballot(uint32_t mask, bool predicate, Site = {}) {
   return __ballot_sync(mask, predicate);
 }
@@ -156,9 +165,10 @@ GDN_DEVICE uint64_t read_once() {
   return policy;
 }
 
-// Copies of N elements, 8 or 16 bytes, read once, that go on beside the calling thread: those that it has asked
-// for since it last closed a set are one set; once it has waited until at most `sets` of its own
-// are under way the others have arrived, for it, and for others after a syncwarp or a barrier.
+// Copies of N elements, 8 or 16 bytes, read once, that go on beside the calling thread: those that
+// it has asked for since it last closed a set are one set; once it has waited until at most `sets`
+// of its own are under way the others have arrived, for it, and for others after a syncwarp or a
+// barrier.
 template <int N, class T>
 GDN_DEVICE void copy_async(const shared<T>& to, int64_t to_index, const global<const T>& from,
                            int64_t from_index, Site = {}) {

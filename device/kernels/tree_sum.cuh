@@ -9,18 +9,8 @@
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
-// Over the lanes of a full warp, in every lane: pairs of neighbours, then pairs of pairs, ...
-GDN_DEVICE float warp_tree_sum(float value, Site site = here()) {
-  GDN_UNROLL
-  for (int distance = 1; distance < warp_size; distance *= 2) {
-    value += shuffle_xor(full_mask, value, distance, site);
-  }
-  return value;
-}
-
-// The matrix-vector kernels, W in float32 or in 4-bit tiles, share one order: stride 256 fused,
-// block 4, tree_adjacent. Two warps share a row; a lane has the four neighbouring accumulators of
-// each of its blocks.
+// The order of a matrix-vector product of float32: stride 256 fused, block 4, tree_adjacent. Two
+// warps share a row; a lane has the four neighbouring accumulators of each of its blocks.
 inline constexpr int gemv_warps_a_row = 2;
 inline constexpr int gemv_threads_a_row = gemv_warps_a_row * warp_size;
 inline constexpr int gemv_columns_a_step = 4 * gemv_threads_a_row;

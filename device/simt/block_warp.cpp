@@ -2,6 +2,7 @@
 // the same mask; the last one to come works out what each takes, and all go on.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 
 #include "device/simt/block.h"
@@ -28,6 +29,19 @@ void multiply(const std::array<MatrixLane*, 32>& lanes) {
       lanes[4 * (row % 8) + column / 2]->sums[2 * (row / 8) + column % 2] = sum;
     }
   }
+}
+
+// Of the floats that lanes bring, the sum that each takes: neighbours first, then pairs of pairs.
+void add_up(const std::array<uint64_t, 32>& brought, std::array<uint64_t, 32>& taken) {
+  std::array<float, 32> sums{};
+  for (size_t lane = 0; lane < 32; ++lane) {
+    sums[lane] = std::bit_cast<float>(static_cast<uint32_t>(brought[lane]));
+  }
+  for (size_t distance = 1; distance < 32; distance *= 2) {
+    const std::array<float, 32> before = sums;
+    for (size_t lane = 0; lane < 32; ++lane) sums[lane] = before[lane] + before[lane ^ distance];
+  }
+  for (size_t lane = 0; lane < 32; ++lane) taken[lane] = std::bit_cast<uint32_t>(sums[lane]);
 }
 
 }  // namespace
@@ -103,6 +117,8 @@ void Block::complete_warp_call(unsigned index, uint32_t mask) {
   std::array<uint64_t, 32> taken{};
   if (call == WarpCall::ballot) {
     taken.fill(votes(warp, mask));
+  } else if (call == WarpCall::tree_sum) {
+    add_up(warp.value, taken);
   } else if (call == WarpCall::matrix_product) {
     std::array<MatrixLane*, 32> operands{};
     for (unsigned lane = 0; lane < 32; ++lane) {

@@ -173,6 +173,9 @@ template <class T>
 GDN_SIMT_INLINE T shuffle_up(uint32_t mask, T value, int distance, Site site = here()) {
   return exchanged(simt::WarpCall::shuffle_up, mask, value, distance, site);
 }
+GDN_SIMT_INLINE float warp_tree_sum(float value, Site site = here()) {
+  return exchanged(simt::WarpCall::tree_sum, full_mask, value, 0, site);
+}
 GDN_SIMT_INLINE uint32_t ballot(uint32_t mask, bool predicate, Site site = here()) {
   const uint64_t vote = predicate ? 1 : 0;
   return static_cast<uint32_t>(warp_call(simt::WarpCall::ballot, mask, vote, 0, site));

@@ -61,6 +61,7 @@ enum class WarpCall : uint8_t {
   shuffle_down,
   shuffle_up,
   ballot,
+  tree_sum,
   matrix_product,
 };
 // value is what the lane brings, argument its source, distance or lane bits. Of a matrix product
