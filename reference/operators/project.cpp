@@ -64,6 +64,8 @@ void add_fixed_point_error(Activations& x, int bits) {
     for (size_t i = begin; i < end; ++i) {
       largest = std::max(largest, std::abs(x.value[i]) + x.bound[i]);
     }
+    // Of an infinity or a NaN there is no step: what its sums must be does not hang on one.
+    if (!std::isfinite(largest)) largest = 0;
     for (size_t i = begin; i < end; ++i) {
       x.bound[i] += std::ldexp(largest, 1 - bits);
       if (bits > bits_of_one_digit) x.digits.push_back(std::ldexp(largest, digits_exceed_by));
