@@ -9,16 +9,6 @@
 namespace gdn {
 namespace {
 
-std::vector<uint8_t> tiles_of(Rng& rng, int64_t rows, int64_t cols) {
-  std::vector<uint8_t> tiles(static_cast<size_t>(rows / 4 * (cols / 32) * 72));
-  for (size_t i = 0; i < tiles.size(); ++i) {
-    const bool is_high_byte_of_scale = i % 72 < 8 && i % 2 == 1;
-    const auto drawn = static_cast<uint8_t>(rng.next());
-    tiles[i] = is_high_byte_of_scale ? (drawn & 0x83U) | 0x20U : drawn;
-  }
-  return tiles;
-}
-
 // Several rows of b a block, a last group of one; blocks of one unit and of several.
 TEST(KernelInProjQ4, HasTheBitsOfEachProjectionByItself) {
   Rng rng(1);
@@ -29,8 +19,8 @@ TEST(KernelInProjQ4, HasTheBitsOfEachProjectionByItself) {
         {32 * 34, 16, 8, 17}}) {
     SCOPED_TRACE(testing::Message() << qkv_rows << " and " << z_rows << " x " << cols);
     const std::vector<float> x = drawn(rng, cols);
-    const std::vector<uint8_t> qkv = tiles_of(rng, qkv_rows, cols);
-    const std::vector<uint8_t> z = tiles_of(rng, z_rows, cols);
+    const std::vector<uint8_t> qkv = drawn_tiles(rng, qkv_rows, cols);
+    const std::vector<uint8_t> z = drawn_tiles(rng, z_rows, cols);
     const std::vector<float> b = drawn(rng, heads * cols), a = drawn(rng, heads * cols);
     SimulatedMachine machine;
     const float* const input = machine.put(x);

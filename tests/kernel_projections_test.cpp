@@ -66,21 +66,6 @@ std::vector<float> walked_product(const std::vector<float>& w, const std::vector
   return y;
 }
 
-// Tiles of drawn nibbles with drawn scales between 2^-10 and 2^4, of either sign.
-std::vector<uint8_t> drawn_tiles(Rng& rng, int64_t rows, int64_t cols) {
-  std::vector<uint8_t> tiles(static_cast<size_t>(rows / 4 * (cols / 32) * q4_tile_bytes));
-  for (size_t i = 0; i < tiles.size(); ++i) {
-    tiles[i] = static_cast<uint8_t>(rng.next());
-    const size_t in_tile = i % static_cast<size_t>(q4_tile_bytes);
-    const bool is_high_byte_of_scale = in_tile < 8 && in_tile % 2 == 1;
-    if (is_high_byte_of_scale) {
-      const int64_t exponent = rng.range(5, 19);
-      tiles[i] = static_cast<uint8_t>((rng.next() & 0x83U) | static_cast<uint64_t>(exponent << 2));
-    }
-  }
-  return tiles;
-}
-
 TEST(KernelGemvF32, HasTheBitsOfItsDeclaredOrderAtOddShapes) {
   Rng rng(1);
   const std::pair<int, int> shapes[] = {{1, 1},    {3, 5},    {5, 20},  {2, 127},

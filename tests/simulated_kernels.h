@@ -14,6 +14,7 @@
 #include "device/kernels/platform.h"
 #include "invariants/harness/verdict.h"
 #include "reference/contract.h"
+#include "reference/formats.h"
 #include "reference/rng.h"
 
 namespace gdn {
@@ -103,6 +104,21 @@ inline std::vector<float> drawn(Rng& rng, int64_t count, float scale = 1) {
   std::vector<float> values;
   for (int64_t i = 0; i < count; ++i) values.push_back((rng.signed_unit() + 0x1p-24F) * scale);
   return values;
+}
+
+// Tiles of drawn nibbles with drawn scales between 2^-10 and 2^4, of either sign.
+inline std::vector<uint8_t> drawn_tiles(Rng& rng, int64_t rows, int64_t cols) {
+  std::vector<uint8_t> tiles(static_cast<size_t>(rows / 4 * (cols / 32) * q4_tile_bytes));
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    tiles[i] = static_cast<uint8_t>(rng.next());
+    const size_t in_tile = i % static_cast<size_t>(q4_tile_bytes);
+    const bool is_high_byte_of_scale = in_tile < 8 && in_tile % 2 == 1;
+    if (is_high_byte_of_scale) {
+      const int64_t exponent = rng.range(5, 19);
+      tiles[i] = static_cast<uint8_t>((rng.next() & 0x83U) | static_cast<uint64_t>(exponent << 2));
+    }
+  }
+  return tiles;
 }
 
 class SimulatedMachine {

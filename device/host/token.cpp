@@ -327,14 +327,14 @@ void queue_recurrent(Backend& backend, const RecurrentCall& call) {
                                      .head_map_tiled = call.head_map_tiled ? 1 : 0,
                                      .g_is_linear = call.g_is_linear ? 1 : 0,
                                      .packed = packed ? 1 : 0};
-  if (!kernels::is_recurrent_packed(packed, s.head_k_dim)) {
+  const int64_t heads = call.num_sequences * s.num_v_heads;
+  const unsigned threads = kernels::recurrent_packed_threads(heads);
+  if (!kernels::is_recurrent_packed(params, heads, threads)) {
     return queue(backend, KernelId::recurrent,
                  kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim,
                                           s.head_v_dim),
                  params);
   }
-  const int64_t heads = call.num_sequences * s.num_v_heads;
-  const unsigned threads = kernels::recurrent_packed_threads(heads);
   queue(backend, KernelId::recurrent_packed,
         kernels::recurrent_packed_shape(heads, s.head_k_dim, s.head_v_dim, threads),
         kernels::recurrent_packed_params(params, heads, threads));

@@ -7,6 +7,7 @@
 
 #include "device/kernels/elementary.cuh"
 #include "device/kernels/platform.h"
+#include "device/kernels/tree_sum.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -206,15 +207,7 @@ GDN_DEVICE float column_sum(const shared<float>& partial, int column, int column
   float sums[delta_rule_row_lanes];
   GDN_UNROLL
   for (int i = 0; i < delta_rule_row_lanes; ++i) sums[i] = partial[i * columns + column];
-  GDN_UNROLL
-  for (int width = delta_rule_row_lanes / 2; width > 0; width /= 2) {
-    // A constant count, so that the array stays in registers.
-    GDN_UNROLL
-    for (int i = 0; i < delta_rule_row_lanes / 2; ++i) {
-      if (i < width) sums[i] = sums[2 * i] + sums[2 * i + 1];
-    }
-  }
-  return sums[0];
+  return tree_of(sums);
 }
 
 template <bool packed>

@@ -7,6 +7,7 @@
 
 #include "device/kernels/platform.h"
 #include "device/kernels/q4_digits.cuh"
+#include "device/kernels/tree_sum.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
@@ -138,15 +139,7 @@ GDN_DEVICE float q4_row_sum(const shared<float>& of_warps, int row, int warps) {
     sums[w] = 0;
     if (w < warps) sums[w] = of_warps[w * q4_rows_at_once + row];
   }
-  GDN_UNROLL
-  for (int width = q4_warps_max / 2; width > 0; width /= 2) {
-    // A constant count, so that the array stays in registers.
-    GDN_UNROLL
-    for (int w = 0; w < q4_warps_max / 2; ++w) {
-      if (w < width) sums[w] = sums[2 * w] + sums[2 * w + 1];
-    }
-  }
-  return sums[0];
+  return tree_of(sums);
 }
 
 // The tiles of the calling warp in a chunk of the columns.
@@ -301,7 +294,7 @@ GDN_KERNEL void gemv_q4(const GemvQ4& p) { gemv_q4_block(p, block_index(), block
 
 namespace gdn::inline GDN_MACHINE {
 
-// What a warp holds needs some 100 registers a thread.
+// What a warp holds takes all the 128 registers that a thread of such blocks can have.
 template <>
 inline constexpr int block_threads_max<kernels::gemv_q4> = 32 * kernels::q4_warps_max;
 template <>

@@ -13,12 +13,8 @@ namespace gdn::inline GDN_MACHINE::kernels {
 struct RecurrentPacked {
   Recurrent of;
   int32_t heads;   // of all sequences
-  int32_t slices;  // of each
+  int32_t slices;  // of each; so many parts in all are below 2^31
 };
-
-inline bool is_recurrent_packed(bool packed, int64_t kd) {
-  return packed && kd <= delta_rule_rows_at_once;
-}
 
 // Narrow slices where there are few heads, so that every multiprocessor has some; else wide ones,
 // of which a row is more bytes in one place.
@@ -26,24 +22,26 @@ inline unsigned recurrent_packed_threads(int64_t heads) {
   constexpr int64_t many_heads = 2 * 132;
   return heads < many_heads ? 64 : 128;
 }
-inline int64_t recurrent_packed_slices(int64_t vd, unsigned threads) {
-  const int64_t columns = threads / 4;
-  return (vd + columns - 1) / columns;
+
+// Whether the call may be launched so; else `recurrent` takes it.
+inline bool is_recurrent_packed(const Recurrent& of, int64_t heads, unsigned threads) {
+  const int64_t slices = delta_rule_shape(heads, of.kd, of.vd, threads).blocks_y;
+  return of.packed != 0 && of.kd <= delta_rule_rows_at_once && heads <= 0x7fffffff / slices;
 }
 
 inline RecurrentPacked recurrent_packed_params(const Recurrent& of, int64_t heads,
                                                unsigned threads) {
-  return {of, static_cast<int32_t>(heads),
-          static_cast<int32_t>(recurrent_packed_slices(of.vd, threads))};
+  const LaunchShape parts = delta_rule_shape(heads, of.kd, of.vd, threads);
+  return {of, static_cast<int32_t>(heads), static_cast<int32_t>(parts.blocks_y)};
 }
 
 // Threads: as of delta_rule. Blocks: any.
 inline LaunchShape recurrent_packed_shape(int64_t heads, int64_t kd, int64_t vd,
                                           unsigned threads) {
   LaunchShape shape = delta_rule_shape(heads, kd, vd, threads);
-  const int64_t blocks_at_once = 132 * (512 / threads);  // by their registers, on an H200
-  const int64_t parts = heads * recurrent_packed_slices(vd, threads);
-  shape.blocks = static_cast<unsigned>(parts < blocks_at_once ? parts : blocks_at_once);
+  const unsigned blocks_at_once = 132 * (512 / threads);  // by their registers, on an H200
+  const unsigned parts = shape.blocks * shape.blocks_y;
+  shape.blocks = parts < blocks_at_once ? parts : blocks_at_once;
   shape.blocks_y = 1;
   shape.shared_bytes += threads * delta_rule_rows_held * 16;
   return shape;

@@ -18,6 +18,20 @@ inline constexpr int gemv_columns_a_step = 4 * gemv_threads_a_row;
 // What a thread's four accumulators of neighbouring elements add up to: the stage `block 4`.
 GDN_DEVICE float block_of_4_sum(float a, float b, float c, float d) { return ((a + b) + c) + d; }
 
+// The terms of one thread, a power of two of them: tree_adjacent. Spoils them.
+template <int count>
+GDN_DEVICE float tree_of(float (&terms)[count]) {
+  GDN_UNROLL
+  for (int width = count / 2; width > 0; width /= 2) {
+    // A constant count, so that the array stays in registers.
+    GDN_UNROLL
+    for (int i = 0; i < count / 2; ++i) {
+      if (i < width) terms[i] = terms[2 * i] + terms[2 * i + 1];
+    }
+  }
+  return terms[0];
+}
+
 // Of a warp's vector, in every lane: stride 32 fused, tree_adjacent.
 GDN_DEVICE float sum_of_squares(const global<const float>& x, int64_t count) {
   float sum = 0;

@@ -42,7 +42,7 @@ namespace {
 // The activations that every row sees.
 struct Activations {
   std::vector<double> value;
-  std::vector<double> bound;  // how far the engine's own can lie from them
+  std::vector<double> bound;   // how far the engine's own can lie from them
   std::vector<double> digits;  // by how much its digits may exceed it, summed in absolute value
   bool exact = true;           // bound is zero throughout
   bool ordinary = true;

@@ -114,14 +114,10 @@ class Bench {
     table.header.insert(table.header.end(),
                         {"cuBLAS bf16, µs", "MB of bf16", "GB/s of bf16", "cuBLAS / ours"});
     CublasBf16 cublas;
-    for (const TimedKernel& kernel : q4_projections(shape_)) {
+    for (const auto& [kernel, rows, cols] : q4_projections(shape_)) {
       const Times time = time_kernel(kernel);
       const Times read = time_read_of_tiles(kernel.bytes);
       add_row(table, kernel.name, kernel.bytes, layers_.size(), time, read);
-      const bool is_out = kernel.queue == queue_out;
-      const int64_t rows = is_out ? shape_.hidden_size
-                                  : kernel.queue == queue_z ? shape_.v_dim() : shape_.conv_dim();
-      const int64_t cols = is_out ? shape_.v_dim() : shape_.hidden_size;
       const double us = cublas.present() ? cublas.time(rows, cols, timer_, options_.repeats) : 0;
       const double bytes = 2.0 * static_cast<double>(rows * cols);
       const double ours = time.median / static_cast<double>(layers_.size());
@@ -143,7 +139,7 @@ class Bench {
     for (const TimedKernel& kernel : layer_kernels(shape_)) {
       const Times read = time_read_of_tiles(kernel.bytes);
       add_row(table, kernel.name, kernel.bytes, layers_.size(), time_kernel(kernel), read);
-      if (kernel.queue == queue_in_proj || kernel.queue == queue_out) {
+      if (kernel.is_projection) {
         projections_us_ += read.median / static_cast<double>(layers_.size());
       }
       layer_bytes_ += static_cast<double>(kernel.bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/kernels/conv_gates_norm.cuh"
@@ -98,6 +99,7 @@ inline void queue_delta_rule_norm(const Work& w) {
 struct TimedKernel {
   std::string name;
   uint64_t bytes;
+  bool is_projection;
   void (*queue)(const Work& w);
 };
 
@@ -107,10 +109,19 @@ inline uint64_t projection_bytes(int64_t rows, int64_t cols) {
 }
 
 // The three shapes of 4-bit projections, each by itself.
-inline std::vector<TimedKernel> q4_projections(const Shape& s) {
-  return {{"gemv_q4 qkv", projection_bytes(s.conv_dim(), s.hidden_size), queue_qkv},
-          {"gemv_q4 z", projection_bytes(s.v_dim(), s.hidden_size), queue_z},
-          {"gemv_q4 out", projection_bytes(s.hidden_size, s.v_dim()), queue_out}};
+struct TimedProjection {
+  TimedKernel kernel;
+  int64_t rows, cols;
+};
+
+inline std::vector<TimedProjection> q4_projections(const Shape& s) {
+  const auto timed = [](std::string name, int64_t rows, int64_t cols, void (*queue)(const Work&)) {
+    const uint64_t bytes = projection_bytes(rows, cols);
+    return TimedProjection{{std::move(name), bytes, true, queue}, rows, cols};
+  };
+  return {timed("gemv_q4 qkv", s.conv_dim(), s.hidden_size, queue_qkv),
+          timed("gemv_q4 z", s.v_dim(), s.hidden_size, queue_z),
+          timed("gemv_q4 out", s.hidden_size, s.v_dim(), queue_out)};
 }
 
 // The launches of a layer, in order.
@@ -123,11 +134,12 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   const int64_t delta_floats = 2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads;
   return {
       {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden) + bytes_of(small_floats),
-       queue_in_proj},
-      {"conv_gates_norm", bytes_of(conv_floats + norm_and_gates_floats), queue_conv_gates_norm},
-      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim),
+       true, queue_in_proj},
+      {"conv_gates_norm", bytes_of(conv_floats + norm_and_gates_floats), false,
+       queue_conv_gates_norm},
+      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim), false,
        queue_delta_rule_norm},
-      {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), queue_out},
+      {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), true, queue_out},
   };
 }
 

@@ -330,8 +330,9 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
        .head_map_tiled = 0,
        .g_is_linear = 0,
        .packed = packed ? 1 : 0};
-  if (kernels::is_recurrent_packed(packed, kd)) {
-    const unsigned size = threads == usual_size ? 64 : threads;
+  const unsigned size =
+      threads == usual_size ? kernels::recurrent_packed_threads(2 * heads) : threads;
+  if (kernels::is_recurrent_packed(params, 2 * heads, size)) {
     LaunchShape shape = kernels::recurrent_packed_shape(2 * heads, kd, vd, size);
     // Each block goes from part to part.
     if (threads != usual_size) shape.blocks = 2;
