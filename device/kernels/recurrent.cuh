@@ -215,6 +215,8 @@ GDN_DEVICE void put_output(const Recurrent& p, const RecurrentPart& part, int64_
 }
 
 // `held`: all rows are in registers, and stay there; else they are read again from working memory.
+// The host has waited for whatever writes what is read here; only what is written waits, so that
+// launches before have read it.
 template <bool packed, bool held>
 GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleRows& rows,
                              const shared<float>& decay) {
@@ -233,10 +235,11 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleR
     const int64_t token = s.first_token + t;
     const DeltaRule rule = token_of(p, part, token);
     const auto load_rows_at = [&](int first) {
-      if (!held && t == 0) load_state_rows<packed>(rows, start, s.start < 0, of, first);
-      if (!held && t > 0) load_state_rows<false>(rows, part.work, false, of, first);
+      if (t == 0) load_state_rows<packed>(rows, start, s.start < 0, of, first);
+      if (t > 0) load_state_rows<false>(rows, part.work, false, of, first);
       load_keys(rows, of, first);
     };
+    if (held) load_keys(rows, of, 0);
     const float beta = rule.beta[of.head];
     float v = 0;
     if (has_column) v = rule.v[part.v_head * p.vd + column];
@@ -245,7 +248,7 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleR
 
     Pack<float, 4> u = {};
     for (int first = 0; first < of.kd; first += delta_rule_rows_at_once) {
-      load_rows_at(first);
+      if (!held) load_rows_at(first);
       decay_rows(rows, decay, rule, of, first);
       add_products(u, rows);
     }
@@ -258,6 +261,7 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleR
     barrier();
     const Pack<float, 4> d = load<4>(deltas, of.column_of_slice);
     Pack<float, 4> o = {};
+    if (t == 0) wait_for_launches_before();
     for (int first = 0; first < of.kd; first += delta_rule_rows_at_once) {
       if (!held) {
         load_rows_at(first);
@@ -278,6 +282,7 @@ GDN_DEVICE void recurrent_of(const Recurrent& p, RecurrentPart& part, DeltaRuleR
 GDN_DEVICE void zero_output(const Recurrent& p, const RecurrentPart& part) {
   const int columns = part.of_head.columns_of_slice;
   const int64_t column = part.slice * columns + thread_index();
+  wait_for_launches_before();
   if (thread_index() >= columns || column >= p.vd) return;
   for (int64_t t = 0; t < part.sequence.tokens; ++t) {
     put_output(p, part, part.sequence.first_token + t, column, 0);
@@ -289,7 +294,6 @@ template <bool packed, bool held>
 GDN_DEVICE void recurrent_block(const Recurrent& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   RecurrentPart part = recurrent_part(p, block_index(), block_index_y());
-  wait_for_launches_before();
   if (part.sequence.start == recurrent_zero_output) return zero_output(p, part);
   DeltaRuleRows rows;
   if (held) {
@@ -311,7 +315,6 @@ namespace gdn::inline GDN_MACHINE {
 // A head's rows are held in some 150 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::recurrent> = 256;
-// Which sequence and head a block has, the host wrote.
 template <>
 inline constexpr bool begins_early<kernels::recurrent> = true;
 

@@ -88,7 +88,6 @@ GDN_KERNEL void recurrent_packed(const RecurrentPacked& p) {
   const shared<float> stage = dynamic_shared<float>() + thread_count() * 17 / 4;
   const int64_t parts = static_cast<int64_t>(p.heads) * p.slices;
   RecurrentPart part = recurrent_packed_part(p, block_index());
-  wait_for_launches_before();
   DeltaRuleRows rows;
   load_state_rows<true>(rows, start_of(p.of, part), part.sequence.start < 0, part.of_head, 0);
   for (int64_t index = block_index(); index < parts; index += block_count()) {
@@ -117,7 +116,6 @@ namespace gdn::inline GDN_MACHINE {
 // A head's rows are held in some 120 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::recurrent_packed> = 512;
-// Which sequences and heads a block has, the host wrote.
 template <>
 inline constexpr bool begins_early<kernels::recurrent_packed> = true;
 
