@@ -13,6 +13,13 @@
 namespace gdn {
 namespace {
 
+// A layer must neither shrink nor enlarge h, whatever its size, or the last layers see nothing.
+// silu halves small numbers and keeps large ones that are positive: with z this large it is linear
+// but for the sign, and takes a factor of sqrt(1/2), which the norm's weights give back. The conv's
+// outputs are large for another reason: an output of the recurrence far above the norm's eps.
+constexpr double z_norm = 8;
+constexpr float norm_weight = 0.177F;
+
 // Four scales of random sign, then eight words of random codes. Codes from -8 to 7 have a root of
 // mean squares of sqrt(21.5), factors from 1/2 to 3/2 one of sqrt(13/12).
 void put_tile(Rng& rng, double scale, uint8_t* tile) {
@@ -29,9 +36,10 @@ void put_tile(Rng& rng, double scale, uint8_t* tile) {
   }
 }
 
-std::vector<uint8_t> tiles_of(const Rng& rng, int64_t rows, int64_t cols) {
+// Rows have a norm of about `norm`.
+std::vector<uint8_t> tiles_of(const Rng& rng, int64_t rows, int64_t cols, double norm) {
   std::vector<uint8_t> tiles(static_cast<size_t>(q4_bytes(rows, cols)));
-  const double scale = 1 / std::sqrt(21.5 * 13 / 12 * static_cast<double>(cols));
+  const double scale = norm / std::sqrt(21.5 * 13 / 12 * static_cast<double>(cols));
   const uint64_t base = Rng(rng).next();
   const int64_t tiles_a_group = cols / q4_block_weights;
   parallel_for(rows / q4_tile_rows, 16, [&](int64_t begin, int64_t end) {
@@ -60,23 +68,22 @@ std::vector<float> rows_of(WeightRule rule, uint64_t number, int64_t rows, int64
 LayerNumbers stack_weights(const Shape& s, uint64_t seed, int64_t layer) {
   const Rng rng = Rng(seed).stream("layer " + std::to_string(layer));
   LayerNumbers n;
-  n.qkv_tiles = tiles_of(rng.stream("qkv"), s.conv_dim(), s.hidden_size);
-  n.z_tiles = tiles_of(rng.stream("z"), s.v_dim(), s.hidden_size);
-  n.out_tiles = tiles_of(rng.stream("out"), s.hidden_size, s.v_dim());
+  n.qkv_tiles = tiles_of(rng.stream("qkv"), s.conv_dim(), s.hidden_size, 1);
+  n.z_tiles = tiles_of(rng.stream("z"), s.v_dim(), s.hidden_size, z_norm);
+  n.out_tiles = tiles_of(rng.stream("out"), s.hidden_size, s.v_dim(), 1);
   WeightRule rule;
   rule.base = Rng(rng).next();
   n.b = rows_of(rule, 0, s.num_v_heads, s.hidden_size);
   n.a = rows_of(rule, 1, s.num_v_heads, s.hidden_size);
   n.conv.resize(static_cast<size_t>(s.conv_dim() * s.conv_kernel));
-  generate_weights(rule, 2, n.conv);
+  generate_weights({.base = rule.base, .scale = 8}, 2, n.conv);
   Recipe recipe;
   recipe.horizon_tokens = 64;
   n.A_log = draw_A_log(recipe, rng.stream("A_log"), s.num_v_heads);
   n.dt_bias = draw_dt_bias(recipe, rng.stream("dt_bias"), s.num_v_heads);
   n.norm.resize(static_cast<size_t>(s.head_v_dim));
   generate_weights(rule, 3, n.norm);
-  // silu of normal numbers has a mean square of 0.355.
-  for (float& x : n.norm) x = 1.6875F * (1 + x / 4);
+  for (float& x : n.norm) x = norm_weight * (1 + x / 4);
   return n;
 }
 

@@ -7,8 +7,8 @@
 
 namespace gdn {
 
-// Of one layer: a pure function of shape, seed and layer. Rows of the projections have a norm of
-// about 1; z and norm are so large that OUT is about as large as h, layer after layer.
+// Of one layer: a pure function of shape, seed and layer. OUT is about as large as h, layer after
+// layer.
 LayerNumbers stack_weights(const Shape& shape, uint64_t seed, int64_t layer);
 
 // One token's h: independent numbers of mean square 1.
