@@ -87,6 +87,19 @@ struct LongRunCommand {
 };
 ExitStatus run_long_run(const LongRunCommand& command);
 
+struct StackRunCommand {
+  std::string program = "deltaproof";
+  std::string engine = "cuda";
+  std::string shape = "27b";  // or medium, small
+  int64_t layers = 48;
+  int64_t tokens = 64;
+  int64_t threads = 0;  // that judge; 0: one a core
+  std::string seed;
+  std::string sums = "auto";  // or gpu, cpu: who sums up the rows of 4-bit matrices
+  std::string json;           // where to write, or empty
+};
+ExitStatus run_stack_run(const StackRunCommand& command);
+
 struct OddsCommand {
   std::string program = "deltaproof";
   std::string seed;

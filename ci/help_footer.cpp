@@ -22,6 +22,7 @@ constexpr std::string_view examples[] = {
     "export --cases 200 --subject recurrent --out cases.safetensors",
     "dialects",
     "long-run --engine ./my_engine.so",
+    "stack-run --engine ./my_engine.so --shape small",
     "history import out/night.jsonl && deltaproof history drift",
     "report --history out/history.sqlite --out out",
     "corpus add out/layer_within_bound_1a2b3c4d.case --engine ./my_engine.so"};

@@ -13,6 +13,7 @@
 #include "ci/help_footer.h"
 #include "ci/kernel_mutants/kernel_mutants.h"
 #include "ci/night/night_commands.h"
+#include "ci/stack_run_options.h"
 #include "ci/triage_command.h"
 #include "ci/watched_child.h"
 
@@ -300,6 +301,7 @@ struct Commands {
   gdn::MatrixCommand matrix;
   gdn::LimitCommand limit;
   gdn::LongRunCommand long_run;
+  gdn::StackRunCommand stack_run;
   gdn::OddsCommand odds;
   gdn::CompareCommand compare;
   gdn::ListCommand list;
@@ -312,7 +314,7 @@ struct Commands {
 void add_commands(CLI::App& app, const char* program, Commands& c) {
   c.verify.program = c.check.program = c.replay.program = c.triage.program = program;
   c.matrix.program = c.limit.program = c.odds.program = c.dialects.program = program;
-  c.long_run.program = program;
+  c.long_run.program = c.stack_run.program = program;
   c.night.panel.program = c.corpus.add.program = program;
   add_verify(app, c.verify);
   add_check(app, c.check);
@@ -321,6 +323,7 @@ void add_commands(CLI::App& app, const char* program, Commands& c) {
   add_matrix(app, c.matrix);
   add_limit(app, c.limit);
   add_long_run(app, c.long_run);
+  gdn::add_stack_run(app, c.stack_run);
   add_odds(app, c.odds);
   add_compare(app, c.compare);
   add_list(app, c.list);
@@ -341,6 +344,7 @@ gdn::ExitStatus run_command(const CLI::App& app, const Commands& c) {
   }
   if (app.got_subcommand("limit")) return gdn::run_limit(c.limit);
   if (app.got_subcommand("long-run")) return gdn::run_long_run(c.long_run);
+  if (app.got_subcommand("stack-run")) return gdn::run_stack_run(c.stack_run);
   if (app.got_subcommand("odds")) return gdn::run_odds(c.odds);
   if (app.got_subcommand("compare")) return gdn::run_compare(c.compare);
   if (app.got_subcommand("list")) return gdn::run_list(c.list);

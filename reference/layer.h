@@ -42,9 +42,12 @@ using TokenExpectation = std::map<Tensor, Bounded>;
 // tensor whose inputs are absent from `seen` is absent from the result, with two exceptions, both
 // stated in layer_local.cpp: absent Q and K are taken from CONV through qk_norm with their bound,
 // and a recurrence whose state was not read back at each token is judged with the running bound.
+// `before`: S and HIST as the engine gave them after the token before the first of these, where
+// every token's S was read back; null: the sequence starts from zero.
 std::vector<TokenExpectation> expect_local(const LayerInputs& inputs,
                                            const std::vector<TokenTensors>& seen,
-                                           const Contract& contract);
+                                           const Contract& contract,
+                                           const TokenTensors* before = nullptr);
 
 // The global check: every tensor from weights and h alone, the bound carried through the layer.
 std::vector<TokenExpectation> expect_global(const LayerInputs& inputs, const Contract& contract);

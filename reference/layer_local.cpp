@@ -16,8 +16,9 @@ namespace {
 
 class LocalCheck {
  public:
-  LocalCheck(const LayerInputs& in, const std::vector<TokenTensors>& seen, const Contract& contract)
-      : in_(in), seen_(seen), contract_(contract), want_(seen.size()) {}
+  LocalCheck(const LayerInputs& in, const std::vector<TokenTensors>& seen, const Contract& contract,
+             const TokenTensors* before)
+      : in_(in), seen_(seen), contract_(contract), before_(before), want_(seen.size()) {}
 
   std::vector<TokenExpectation> run() && {
     for (size_t t = 0; t < seen_.size(); ++t) {
@@ -28,11 +29,11 @@ class LocalCheck {
       expect_output(t);
     }
     const auto has_state = [&](size_t t) { return find(t, Tensor::S) != nullptr; };
-    bool every_state = true;
+    bool every_state = before_ == nullptr || find_before(Tensor::S) != nullptr;
     for (size_t t = 0; t < seen_.size(); ++t) every_state = every_state && has_state(t);
     if (every_state) {
       for (size_t t = 0; t < seen_.size(); ++t) expect_token(t);
-    } else {
+    } else if (before_ == nullptr) {
       expect_sequence();
     }
     return std::move(want_);
@@ -40,11 +41,18 @@ class LocalCheck {
 
  private:
   // A tensor of a wrong size is as good as absent: judging it says so.
-  const std::vector<float>* find(size_t t, Tensor tensor) const {
-    const auto at = seen_[t].find(tensor);
-    if (at == seen_[t].end()) return nullptr;
+  const std::vector<float>* find_in(const TokenTensors& tensors, Tensor tensor) const {
+    const auto at = tensors.find(tensor);
+    if (at == tensors.end()) return nullptr;
     const auto count = static_cast<size_t>(element_count(tensor, in_.shape));
     return at->second.size() == count ? &at->second : nullptr;
+  }
+  const std::vector<float>* find(size_t t, Tensor tensor) const {
+    return find_in(seen_[t], tensor);
+  }
+  // Of what was there before the first token, where that was not zero.
+  const std::vector<float>* find_before(Tensor tensor) const {
+    return before_ == nullptr ? nullptr : find_in(*before_, tensor);
   }
   std::optional<Bounded> read(size_t t, Tensor tensor) const {
     const std::vector<float>* found = find(t, tensor);
@@ -61,12 +69,26 @@ class LocalCheck {
     want_[t][Tensor::G] = std::move(both.g);
   }
 
-  // The engine's own history before token t: as read back, or its earlier QKV, zeros before them.
+  // The history before the first token. At one tap there is none, and nothing to be read back.
+  std::optional<Bounded> first_history() const {
+    if (before_ == nullptr || in_.shape.history_count() == 0) {
+      return zeros(in_.shape.history_count());
+    }
+    const std::vector<float>* found = find_before(Tensor::HIST);
+    if (found == nullptr) return std::nullopt;
+    return exactly(*found);
+  }
+
+  // The engine's own history before token t: as read back, or its earlier QKV and what was there
+  // before them.
   std::optional<Bounded> history_before(size_t t) const {
     if (t > 0 && find(t - 1, Tensor::HIST) != nullptr) return read(t - 1, Tensor::HIST);
+    std::optional<Bounded> first = first_history();
+    if (!first) return std::nullopt;
     const auto taps = static_cast<size_t>(in_.shape.conv_kernel - 1);
     const size_t real = std::min(taps, t);
-    Bounded history = zeros(static_cast<int64_t>(taps - real) * in_.shape.conv_dim());
+    const auto width = static_cast<size_t>(in_.shape.conv_dim());
+    Bounded history = slice(*first, real * width, (taps - real) * width);
     for (size_t past = t - real; past < t; ++past) {
       const auto qkv = read(past, Tensor::QKV);
       if (!qkv) return std::nullopt;
@@ -131,8 +153,11 @@ class LocalCheck {
   }
 
   void expect_token(size_t t) {
-    const std::vector<float> at_start(t == 0 ? static_cast<size_t>(in_.shape.state_count()) : 0);
-    const std::vector<float>& before = t == 0 ? at_start : *find(t - 1, Tensor::S);
+    const bool from_zero = t == 0 && before_ == nullptr;
+    const std::vector<float> zero(from_zero ? static_cast<size_t>(in_.shape.state_count()) : 0);
+    const std::vector<float>& before = from_zero ? zero
+                                       : t == 0  ? *find_before(Tensor::S)
+                                                 : *find(t - 1, Tensor::S);
     if (const auto inputs = token_inputs(t)) {
       want_[t][Tensor::S] = delta_rule_state(before, *inputs, in_.shape, in_.dialect, contract_);
     }
@@ -160,6 +185,7 @@ class LocalCheck {
   const LayerInputs& in_;
   const std::vector<TokenTensors>& seen_;
   const Contract& contract_;
+  const TokenTensors* before_;
   std::vector<TokenExpectation> want_;
 };
 
@@ -167,8 +193,8 @@ class LocalCheck {
 
 std::vector<TokenExpectation> expect_local(const LayerInputs& inputs,
                                            const std::vector<TokenTensors>& seen,
-                                           const Contract& contract) {
-  return LocalCheck(inputs, seen, contract).run();
+                                           const Contract& contract, const TokenTensors* before) {
+  return LocalCheck(inputs, seen, contract, before).run();
 }
 
 }  // namespace gdn

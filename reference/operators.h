@@ -15,11 +15,15 @@
 
 namespace gdn {
 
+class RowSums;  // reference/row_sums.h
+
 // A row-major [rows, cols] weight matrix, float32 or 4-bit tiles; it does not own its memory.
 struct Matrix {
   int64_t rows = 0, cols = 0;
   const float* f32 = nullptr;      // either this
   const uint8_t* tiles = nullptr;  // or this, rows % 4 == 0 and cols % 32 == 0
+  // Who takes the sums of its rows where they alone say what a projection must be; null: the CPU.
+  const RowSums* summed_by = nullptr;
 
   void decode_row(int64_t row, float* weights) const;  // exact; `cols` floats
 };

@@ -19,6 +19,7 @@ struct Layer {
 // Ordered from the most to the least specific folder.
 const std::vector<Layer>& layers() {
   static const std::vector<Layer> table = {
+      {"reference/gpu/", {"reference/"}, {"cuda"}},
       {"reference/", {"reference/"}, {"boost/", "mpfr.h", "gmp.h"}},
       {"device/simt/", {"device/"}, {"boost/context/"}},
       {"device/", {"device/"}, {"cuda"}},
@@ -85,6 +86,8 @@ TEST(Layering, OnlyRealHNamesTheMultiprecisionBackend) {
 
 TEST(Layering, ForbiddenDirectionsAreSeen) {
   EXPECT_NE(why_forbidden("reference/bound.cpp", "\"device/gdn.h\""), "");
+  EXPECT_NE(why_forbidden("reference/exact_dot.cpp", "<cuda_runtime.h>"), "");
+  EXPECT_NE(why_forbidden("reference/gpu/row_sums.cu", "\"device/gdn.h\""), "");
   EXPECT_NE(why_forbidden("device/twin/conv.cpp", "\"reference/bound.h\""), "");
   EXPECT_NE(why_forbidden("device/twin/conv.cpp", "<boost/context/fiber.hpp>"), "");
   EXPECT_NE(why_forbidden("invariants/split.cpp", "\"invariants/harness/lab.h\""), "");
@@ -96,6 +99,7 @@ TEST(Layering, ForbiddenDirectionsAreSeen) {
 
 TEST(Layering, AllowedDirectionsAreNot) {
   EXPECT_EQ(why_forbidden("reference/operators/conv.cpp", "<cmath>"), "");
+  EXPECT_EQ(why_forbidden("reference/gpu/row_sums.cu", "<cuda_runtime.h>"), "");
   EXPECT_EQ(why_forbidden("reference/real.h", "<boost/multiprecision/mpfr.hpp>"), "");
   EXPECT_EQ(why_forbidden("device/simt/fiber.cpp", "<boost/context/fiber.hpp>"), "");
   EXPECT_EQ(why_forbidden("invariants/harness/lab.cpp", "\"device/gdn.h\""), "");

@@ -9,12 +9,12 @@
 #include <cstring>
 
 #include "reference/exact.h"
-#include "reference/exact_dot.h"
 #include "reference/formats.h"
 #include "reference/functions.h"
 #include "reference/operators.h"
 #include "reference/parallel_for.h"
 #include "reference/q8_activations.h"
+#include "reference/row_sums.h"
 #include "reference/special.h"
 
 namespace gdn {
@@ -46,6 +46,10 @@ struct Activations {
   std::vector<double> digits;  // by how much its digits may exceed it, summed in absolute value
   bool exact = true;           // bound is zero throughout
   bool ordinary = true;
+
+  RowInputs row_inputs() const {
+    return {value, exact ? std::span<const double>() : std::span<const double>(bound), digits};
+  }
 };
 
 constexpr size_t fixed_point_block = 32;
@@ -92,22 +96,6 @@ Activations activations_of(const Bounded& x, Dialect::Activation activation, int
   return result;
 }
 
-// sum |w_i| e_i, in eight chains so that it vectorises.
-double weighted(const float* w, const std::vector<double>& e) {
-  constexpr size_t lanes = 8;
-  double sums[lanes] = {};
-  const size_t whole = e.size() / lanes * lanes;
-  for (size_t i = 0; i < whole; i += lanes) {
-    for (size_t lane = 0; lane < lanes; ++lane) {
-      sums[lane] += static_cast<double>(std::fabs(w[i + lane])) * e[i + lane];
-    }
-  }
-  for (size_t i = whole; i < e.size(); ++i) sums[0] += std::fabs(w[i]) * e[i];
-  double sum = 0;
-  for (double one : sums) sum += one;
-  return sum * bound_slack;
-}
-
 // The scale of a tile matrix's block, from its bytes: four f16 scales open a tile of four rows.
 double tile_scale(const Matrix& matrix, int64_t row, int64_t block) {
   const int64_t tile = row / q4_tile_rows * (matrix.cols / q4_block_weights) + block;
@@ -145,13 +133,17 @@ double scale_levels(const Projection& p) {
   return (p.matrix.tiles != nullptr ? 1 : 0) + (p.q8 ? 1 : 0);
 }
 
-double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes magnitudes) {
-  const double carried = p.x.exact ? 0 : weighted(w, p.x.bound);
-  const double digits = p.x.digits.empty() ? 0 : weighted(w, p.x.digits);
-  magnitudes = widened(magnitudes, carried + digits);
+// Is the form d (sum code x - 8 sum x) possible?
+bool offset_form(const Projection& p) {
+  return p.matrix.tiles != nullptr && p.order.kind == Reduction::Kind::any;
+}
+
+// `w` is read where the offset form is possible, or the engine flushes subnormals.
+double row_error(const Projection& p, int64_t row, const float* w, const RowSum& sum,
+                 SumMagnitudes magnitudes) {
+  magnitudes = widened(magnitudes, sum.carried + sum.digits);
   if (const double levels = scale_levels(p); levels > 0) {
-    const bool offset_form = p.matrix.tiles != nullptr && p.order.kind == Reduction::Kind::any;
-    if (offset_form) {
+    if (offset_form(p)) {
       magnitudes.sum_abs = std::max(magnitudes.sum_abs, offset_terms(p.matrix, row, w, p.x));
     }
     magnitudes.depth += levels;
@@ -161,7 +153,7 @@ double row_error(const Projection& p, int64_t row, const float* w, SumMagnitudes
   Flushing flushing{.flushes = p.model.flushes};
   const size_t cols = p.x.value.size();
   if (flushing.flushes) flushing.lost = subnormal_terms({w, cols}, p.x.value);
-  return carried + dot_error(magnitudes, flushing);
+  return sum.carried + dot_error(magnitudes, flushing);
 }
 
 // Infinities and NaN: IEEE's rules for a sum in any order; finite terms that can overflow make it
@@ -186,30 +178,41 @@ void put_special_row(Bounded& y, size_t at, const Projection& p, const float* w)
 // Rows that are summed up and walked together, while their weights are in a cache.
 constexpr int64_t rows_at_a_time = 8;
 
+// In any order, the terms of a long row add nothing to what its sum and sum_abs say.
+bool walks(const Projection& p) {
+  constexpr int64_t terms_matter_max = 512;
+  return p.order.kind == Reduction::Kind::order || p.matrix.cols <= terms_matter_max;
+}
+
+void put_row(Bounded& y, const Projection& p, int64_t row, const float* w, const RowSum& sum,
+             const SumMagnitudes& magnitudes) {
+  const auto at = static_cast<size_t>(row);
+  y.value[at] = sum.dot.value;
+  y.bound[at] = (sum.dot.radius + row_error(p, row, w, sum, magnitudes)) * bound_slack;
+}
+
+SumMagnitudes unwalked(const Projection& p, const ExactDot& dot) {
+  return sum_magnitudes(p.order, dot.value, dot.sum_abs, p.matrix.cols);
+}
+
 // Rows [first, first + count), at most rows_at_a_time, whose weights stand at w.
 void put_few_rows(Bounded& y, const Projection& p, int64_t first, int64_t count, const float* w) {
   const int64_t cols = p.matrix.cols;
-  ExactDot dots[rows_at_a_time];
+  RowSum sums[rows_at_a_time];
   SumMagnitudes magnitudes[rows_at_a_time];
-  // In any order, the terms of a long row add nothing to what its sum and sum_abs say.
-  constexpr int64_t terms_matter_max = 512;
-  const bool walk = p.order.kind == Reduction::Kind::order || cols <= terms_matter_max;
+  const bool walk = walks(p);
   if (p.x.ordinary) {
-    exact_matvec(w, count, cols, std::span<const double>(p.x.value), dots);
+    sum_rows(w, cols, p.x.row_inputs(), std::span(sums, static_cast<size_t>(count)));
     if (walk) sum_magnitudes(p.order, w, count, cols, p.x.value, magnitudes);
   }
   for (int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<size_t>(first + i);
     const float* row = w + i * cols;
-    const ExactDot& dot = dots[i];
+    const ExactDot& dot = sums[i].dot;
     if (!p.x.ordinary || !std::isfinite(dot.value) || !std::isfinite(dot.sum_abs)) {
-      put_special_row(y, at, p, row);
+      put_special_row(y, static_cast<size_t>(first + i), p, row);
       continue;
     }
-    const SumMagnitudes sums =
-        walk ? magnitudes[i] : sum_magnitudes(p.order, dot.value, dot.sum_abs, cols);
-    y.value[at] = dot.value;
-    y.bound[at] = (dot.radius + row_error(p, first + i, row, sums)) * bound_slack;
+    put_row(y, p, first + i, row, sums[i], walk ? magnitudes[i] : unwalked(p, dot));
   }
 }
 
@@ -242,6 +245,30 @@ void put_tile_rows(Bounded& y, const Projection& p) {
   }
 }
 
+// Where a row's sums say all, its weights are not looked at: whoever has them sums them up.
+bool is_summed_elsewhere(const Projection& p) {
+  return p.matrix.summed_by != nullptr && p.x.ordinary && !walks(p) && !offset_form(p) &&
+         !p.model.flushes;
+}
+
+void put_summed_rows(Bounded& y, const Projection& p) {
+  std::vector<RowSum> sums(static_cast<size_t>(p.matrix.rows));
+  p.matrix.summed_by->take(p.x.row_inputs(), sums);
+  parallel_for(p.matrix.rows, 4096, [&](int64_t begin, int64_t end) {
+    std::vector<float> weights;
+    for (int64_t row = begin; row < end; ++row) {
+      const RowSum& sum = sums[static_cast<size_t>(row)];
+      if (is_usable(sum)) {
+        put_row(y, p, row, nullptr, sum, unwalked(p, sum.dot));
+        continue;
+      }
+      weights.resize(static_cast<size_t>(p.matrix.cols));
+      p.matrix.decode_row(row, weights.data());
+      put_few_rows(y, p, row, 1, weights.data());
+    }
+  });
+}
+
 }  // namespace
 
 Bounded project(const Matrix& w, const Bounded& x, Dialect::Activation activation,
@@ -253,7 +280,9 @@ Bounded project(const Matrix& w, const Bounded& x, Dialect::Activation activatio
   const bool q8 = activation == Dialect::Activation::q8_0;
   const Projection projection{w, seen, projection_order(contract, order, is_q4), model, q8};
   Bounded y = bounded_of(static_cast<size_t>(w.rows));
-  if (w.tiles != nullptr) {
+  if (is_summed_elsewhere(projection)) {
+    put_summed_rows(y, projection);
+  } else if (w.tiles != nullptr) {
     put_tile_rows(y, projection);
   } else {
     put_rows(y, projection, 0, w.rows, w.f32);

@@ -42,6 +42,8 @@ Findings measure_accuracy(const Options& options);
 Findings measure_formats(const Options& options);
 // How both grow through a stack of layers.
 Findings measure_stack(const Options& options);
+// Row sums on the GPU, which the checker uses, against the CPU's.
+Findings check_row_sums(const Options& options);
 // One report of the findings of all parts: JSON, and Markdown for the documentation.
 int write_report(const Options& options, const std::string& json);
 

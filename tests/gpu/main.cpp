@@ -68,6 +68,7 @@ constexpr Part parts[] = {
     {"replays", "step, run, forward and reset give equal bits", check_replays},
     {"accuracy", "OUT of a capture's layer against the exact values", measure_accuracy},
     {"formats", "what 4-bit weights and q8_0 activations cost", measure_formats},
+    {"row_sums", "the checker's row sums on the GPU agree with the CPU's", check_row_sums},
     {"stack", "how rounding and quantisation grow through layers", measure_stack},
 };
 
