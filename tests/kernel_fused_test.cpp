@@ -9,64 +9,47 @@
 namespace gdn {
 namespace {
 
-// Several rows of b a block, a last group of one; blocks of one unit and of several.
+// Blocks of one unit and of several; x asked for behind any number of stages.
 TEST(KernelInProjQ4, HasTheBitsOfEachProjectionByItself) {
   Rng rng(1);
-  for (const auto& [cols, qkv_rows, z_rows, heads] :
-       {std::tuple<int64_t, int64_t, int64_t, int64_t>{32, 4, 4, 1},
-        {64, 40, 12, 3},
-        {352, 8 * 140, 8 * 61 + 4, 9},
-        {32 * 34, 16, 8, 17}}) {
+  for (const auto& [cols, qkv_rows, z_rows, stages_before_x] :
+       {std::tuple<int64_t, int64_t, int64_t, int32_t>{64, 4, 4, 1},
+        {128, 40, 12, 2},
+        {384, 8 * 140, 8 * 61 + 4, 3},
+        {32 * 34, 16, 8, 0}}) {
     SCOPED_TRACE(testing::Message() << qkv_rows << " and " << z_rows << " x " << cols);
     const std::vector<float> x = drawn(rng, cols);
     const std::vector<uint8_t> qkv = drawn_tiles(rng, qkv_rows, cols);
     const std::vector<uint8_t> z = drawn_tiles(rng, z_rows, cols);
-    const std::vector<float> b = drawn(rng, heads * cols), a = drawn(rng, heads * cols);
     SimulatedMachine machine;
     const float* const input = machine.put(x);
-    const auto outputs = [&] {
-      return std::vector<float*>{machine.fresh<float>(static_cast<size_t>(qkv_rows)),
-                                 machine.fresh<float>(static_cast<size_t>(z_rows)),
-                                 machine.fresh<float>(static_cast<size_t>(heads)),
-                                 machine.fresh<float>(static_cast<size_t>(heads))};
-    };
-    const std::vector<float*> one = outputs(), each = outputs();
-    const auto params = [&](const std::vector<float*>& y) {
-      return kernels::InProjQ4{.qkv = {{machine.put(qkv)}, {input}, {y[0]}, qkv_rows, cols},
-                               .z = {{machine.put(z)}, {input}, {y[1]}, z_rows, cols},
-                               .b = {{machine.put(b)}, {input}, {y[2]}, heads, cols},
-                               .a = {{machine.put(a)}, {input}, {y[3]}, heads, cols},
-                               .qkv_blocks = 0,
-                               .z_blocks = 0};
-    };
-    kernels::InProjQ4 all = params(one);
+    const auto room = [&](int64_t rows) { return machine.fresh<float>(static_cast<size_t>(rows)); };
     const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(qkv_rows, z_rows);
-    all.qkv_blocks = static_cast<int32_t>(blocks.qkv);
-    all.z_blocks = static_cast<int32_t>(blocks.z);
-    machine.run<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, cols), all);
-    const kernels::InProjQ4 alone = params(each);
+    const auto params = [&](int32_t before_x) {
+      return kernels::InProjQ4{
+          .qkv = {{machine.put(qkv)}, {input}, {room(qkv_rows)}, qkv_rows, cols, before_x},
+          .z = {{machine.put(z)}, {input}, {room(z_rows)}, z_rows, cols, before_x},
+          .qkv_blocks = static_cast<int32_t>(blocks.qkv)};
+    };
+    const kernels::InProjQ4 both = params(stages_before_x), alone = params(1);
+    machine.run<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, cols), both);
     machine.run<kernels::gemv_q4>(kernels::gemv_q4_shape(qkv_rows, cols), alone.qkv);
     machine.run<kernels::gemv_q4>(kernels::gemv_q4_shape(z_rows, cols), alone.z);
-    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(heads, cols), alone.b);
-    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(heads, cols), alone.a);
-    const int64_t counts[] = {qkv_rows, z_rows, heads, heads};
-    const char* const names[] = {"qkv", "z", "b", "a"};
-    for (size_t i = 0; i < 4; ++i) {
-      const auto count = static_cast<size_t>(counts[i]);
-      expect_same(names[i], machine.get(one[i], count), machine.get(each[i], count));
-    }
+    const auto got = [&](const kernels::GemvQ4& of) {
+      return machine.get(of.y.address, static_cast<size_t>(of.rows));
+    };
+    expect_same("qkv", got(both.qkv), got(alone.qkv));
+    expect_same("z", got(both.z), got(alone.z));
   }
 }
 
-TEST(KernelInProjQ4, LeavesABlockForTheSmallOnesAndFitsOnTheGpuAtOnce) {
+TEST(KernelInProjQ4, FitsOnTheGpuAtOnce) {
   for (const int64_t qkv_rows : {4, 1048, 10240, 1000000}) {
     for (const int64_t z_rows : {4, 8, 6144, 500000}) {
       const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(qkv_rows, z_rows);
       EXPECT_GE(blocks.qkv, 1);
       EXPECT_GE(blocks.z, 1);
-      EXPECT_GE(blocks.rest, 1);
-      EXPECT_LE(blocks.qkv + blocks.z + blocks.rest, kernels::q4_blocks_at_once)
-          << qkv_rows << " and " << z_rows;
+      EXPECT_LE(blocks.qkv + blocks.z, kernels::q4_blocks_at_once) << qkv_rows << " and " << z_rows;
     }
   }
 }
@@ -78,56 +61,73 @@ struct Part {
 
 TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
   Rng rng(2);
-  for (const auto& [k_heads, kd, v_heads, vd, taps] :
-       {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1, 2},
-        {2, 48, 4, 24, 4},
-        {3, 130, 150, 1, 2}}) {
+  for (const auto& [k_heads, kd, v_heads, vd, taps, cols] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1, 2, 1},
+        {2, 48, 4, 24, 4, 260},
+        {3, 130, 150, 1, 2, 33},
+        {1, 8, 2, 300, 9, 5400}}) {
     SCOPED_TRACE(testing::Message() << k_heads << " heads of " << kd);
     const int64_t k_dim = k_heads * kd;
     const int64_t channels = 2 * k_dim + v_heads * vd;
     const auto x = drawn(rng, channels), weight = drawn(rng, channels * taps);
     const auto history = drawn(rng, (taps - 1) * channels);
-    const auto a = drawn(rng, v_heads), b = drawn(rng, v_heads), A_log = drawn(rng, v_heads),
-               dt_bias = drawn(rng, v_heads);
+    const auto h = drawn(rng, cols);
+    const auto a = drawn(rng, v_heads * cols), b = drawn(rng, v_heads * cols);
+    const auto A_log = drawn(rng, v_heads), dt_bias = drawn(rng, v_heads);
     SimulatedMachine machine;
+    const float* const input = machine.put(h);
     std::vector<std::vector<Part>> written;
     const auto params = [&] {
       const auto room = [&](int64_t count) {
         return machine.fresh<float>(static_cast<size_t>(count));
       };
       float* const conv = room(channels);
-      const kernels::ConvGatesNorm p = {
-          .conv = {{machine.put(x)}, {machine.put(weight)}, {machine.put(history)}, {conv},
-                   channels, taps},
-          .gates = {{machine.put(a)}, {machine.put(b)}, {machine.put(A_log)},
-                    {machine.put(dt_bias)}, {room(v_heads)}, {room(v_heads)}, v_heads},
-          .norm = {.q = {conv},
-                   .k = {conv + k_dim},
-                   .q_normed = {room(k_dim)},
-                   .k_normed = {room(k_dim)},
-                   .k_heads = k_heads,
-                   .head_dim = kd,
-                   .eps = 1e-6F,
-                   .q_scale = kernels::q_scale_of(kd)}};
+      float* const of_b = room(v_heads);
+      float* const of_a = room(v_heads);
+      const kernels::ConvGatesNorm p = {.conv = {{machine.put(x)},
+                                                 {machine.put(weight)},
+                                                 {machine.put(history)},
+                                                 {conv},
+                                                 channels,
+                                                 taps},
+                                        .b = {{machine.put(b)}, {input}, {of_b}, v_heads, cols},
+                                        .a = {{machine.put(a)}, {input}, {of_a}, v_heads, cols},
+                                        .gates = {{of_a},
+                                                  {of_b},
+                                                  {machine.put(A_log)},
+                                                  {machine.put(dt_bias)},
+                                                  {room(v_heads)},
+                                                  {room(v_heads)},
+                                                  v_heads},
+                                        .norm = {.q = {conv},
+                                                 .k = {conv + k_dim},
+                                                 .q_normed = {room(k_dim)},
+                                                 .k_normed = {room(k_dim)},
+                                                 .k_heads = k_heads,
+                                                 .head_dim = kd,
+                                                 .eps = 1e-6F,
+                                                 .q_scale = kernels::q_scale_of(kd)}};
       const auto part = [](float* at, int64_t count) {
         return Part{at, static_cast<size_t>(count)};
       };
-      written.push_back({part(conv, channels),
-                         part(p.conv.history.address, (taps - 1) * channels),
+      written.push_back({part(conv, channels), part(p.conv.history.address, (taps - 1) * channels),
+                         part(of_b, v_heads), part(of_a, v_heads),
                          part(p.gates.beta.address, v_heads), part(p.gates.g.address, v_heads),
                          part(p.norm.q_normed.address, k_dim),
                          part(p.norm.k_normed.address, k_dim)});
       return p;
     };
-    for (const unsigned threads : {128U, 32U}) {
+    for (const unsigned threads : {128U, 192U}) {
       machine.run<kernels::conv_gates_norm>(
           kernels::conv_gates_norm_shape(channels, k_heads, kd, v_heads, threads), params());
     }
     const kernels::ConvGatesNorm alone = params();
     machine.run<kernels::conv>(kernels::conv_shape(channels, taps), alone.conv);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(v_heads, cols), alone.b);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(v_heads, cols), alone.a);
     machine.run<kernels::gates>(kernels::gates_shape(v_heads), alone.gates);
     machine.run<kernels::qk_norm>(kernels::qk_norm_shape(k_heads, kd), alone.norm);
-    const char* const names[] = {"conv", "history", "beta", "g", "q", "k"};
+    const char* const names[] = {"conv", "history", "b", "a", "beta", "g", "q", "k"};
     for (size_t i = 0; i < written[0].size(); ++i) {
       const Part& want = written.back()[i];
       for (size_t run = 0; run + 1 < written.size(); ++run) {
@@ -141,10 +141,10 @@ TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
 TEST(KernelDeltaRuleNorm, HasTheBitsOfEachByItself) {
   Rng rng(3);
   for (const auto& [k_heads, kd, v_heads, vd] :
-       {std::tuple<int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1},
+       {std::tuple<int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 4},
         {2, 48, 4, 24},
-        {1, 130, 2, 33},
-        {1, 16, 3, kernels::delta_rule_norm_columns_max}}) {
+        {1, 128, 2, 36},
+        {1, 16, 3, 128}}) {
     SCOPED_TRACE(testing::Message() << v_heads << " heads of " << kd << " x " << vd);
     const auto q = drawn(rng, k_heads * kd), k = drawn(rng, k_heads * kd, 0.1F);
     const auto v = drawn(rng, v_heads * vd), z = drawn(rng, v_heads * vd), w = drawn(rng, vd);

@@ -32,8 +32,12 @@ std::vector<float> product_q4(const std::vector<uint8_t>& tiles, int64_t rows,
   float* const y = machine.fresh<float>(static_cast<size_t>(rows));
   LaunchShape shape = kernels::gemv_q4_shape(rows, cols);
   if (blocks > 0) shape.blocks = blocks;
-  machine.run<kernels::gemv_q4>(shape,
-                                {{machine.put(tiles)}, {machine.put(x)}, {y}, rows, cols});
+  const kernels::GemvQ4 params = {{machine.put(tiles)}, {machine.put(x)}, {y}, rows, cols};
+  if (kernels::is_gemv_q4_wide(params.tiles.address, cols)) {
+    machine.run<kernels::gemv_q4>(shape, params);
+  } else {
+    machine.run<kernels::gemv_q4_narrow>(shape, params);
+  }
   return machine.get(y, static_cast<size_t>(rows));
 }
 
@@ -178,10 +182,9 @@ TEST(KernelGemvQ4, HasTheBitsOfItsOrderAtEveryNumberOfTiles) {
     SCOPED_TRACE(testing::Message() << rows << " x " << cols);
     const std::vector<uint8_t> tiles = drawn_tiles(rng, rows, cols);
     const std::vector<float> x = drawn(rng, cols);
-    const std::vector<float> y =
-        same_in_every_launch({0, 1}, [&](uint64_t order, unsigned blocks) {
-          return product_q4(tiles, rows, x, order, blocks);
-        });
+    const std::vector<float> y = same_in_every_launch({0, 1}, [&](uint64_t order, unsigned blocks) {
+      return product_q4(tiles, rows, x, order, blocks);
+    });
     expect_same("its order", y, products_in_order(tiles, rows, x));
     expect_within("y", y,
                   project({rows, cols, nullptr, tiles.data()}, exactly(x), Dialect::Activation::f32,
@@ -229,8 +232,8 @@ TEST(KernelGemvQ4, TakesActivationsOfEverySize) {
     const std::vector<float> y = product_q4(tiles, 8, alone);
     expect_same("its order", y, products_in_order(tiles, 8, alone));
     expect_within("y", y,
-                  project({8, 192, nullptr, tiles.data()}, exactly(alone),
-                          Dialect::Activation::f32, contract.in_proj, contract));
+                  project({8, 192, nullptr, tiles.data()}, exactly(alone), Dialect::Activation::f32,
+                          contract.in_proj, contract));
   }
   x[5] = 0x1p-60F;
   expect_same("all of them", product_q4(tiles, 8, x), products_in_order(tiles, 8, x));
@@ -239,8 +242,8 @@ TEST(KernelGemvQ4, TakesActivationsOfEverySize) {
 TEST(KernelGemvQ4, WhatIsNotFiniteSpreads) {
   Rng rng(10);
   const std::vector<uint8_t> tiles = drawn_tiles(rng, 8, 128);
-  for (const float odd : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity()}) {
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> x = drawn(rng, 128);
     x[70] = odd;
     for (const float y : product_q4(tiles, 8, x)) EXPECT_TRUE(std::isnan(y)) << odd;

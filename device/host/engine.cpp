@@ -63,44 +63,29 @@ const float* Engine::queue_rounded(const float* x, int64_t count) {
   return rounded_.data();
 }
 
-// h by all four matrices: in one launch where they are 4-bit tiles.
-void Engine::queue_in_proj(const Layer& l, const float* x) {
-  const gdn_shape& s = shape_;
-  const TokenTensors& t = tensors_of(l);
-  const auto small = [&](const DeviceArray<float>& w) -> Matrix {
-    return {s.num_v_heads, s.hidden_size, w.data(), nullptr};
-  };
-  const InProjQ4Call call = {.qkv = l.qkv.matrix(sizes_.conv_dim, s.hidden_size),
-                             .z = l.z.matrix(sizes_.v_dim, s.hidden_size),
-                             .b = small(l.b),
-                             .a = small(l.a),
-                             .x = x,
-                             .y_qkv = t.at(GDN_QKV),
-                             .y_z = t.at(GDN_Z),
-                             .y_b = t.at(GDN_B),
-                             .y_a = t.at(GDN_A)};
-  if (l.is_bound()) return queue_in_proj_q4(*backend_, call);
-  queue_projection(*backend_, call.qkv, x, call.y_qkv);
-  queue_projection(*backend_, call.z, x, call.y_z);
-  queue_projection(*backend_, call.b, x, call.y_b);
-  queue_projection(*backend_, call.a, x, call.y_a);
-}
-
 // One token; h may be OUT of another layer, and of this one where layers share their tensors.
 void Engine::queue_layer(const Layer& l, const float* h) {
   Backend& backend = *backend_;
   const gdn_shape& s = shape_;
   const TokenTensors& t = tensors_of(l);
-  queue_in_proj(l, queue_rounded(h, s.hidden_size));
+  const float* const x = queue_rounded(h, s.hidden_size);
+  queue_in_proj(backend, {.qkv = l.qkv.matrix(sizes_.conv_dim, s.hidden_size),
+                          .z = l.z.matrix(sizes_.v_dim, s.hidden_size),
+                          .x = x,
+                          .y_qkv = t.at(GDN_QKV),
+                          .y_z = t.at(GDN_Z)});
   queue_conv_gates_norm(backend, {.shape = s,
-                                  .x = t.at(GDN_QKV),
+                                  .qkv = t.at(GDN_QKV),
                                   .conv_weight = l.conv.data(),
-                                  .a = t.at(GDN_A),
-                                  .b = t.at(GDN_B),
+                                  .x = x,
+                                  .b_weight = l.b.data(),
+                                  .a_weight = l.a.data(),
                                   .A_log = l.A_log.data(),
                                   .dt_bias = l.dt_bias.data(),
                                   .history = l.now.history.data(),
                                   .conv = t.at(GDN_CONV),
+                                  .b = t.at(GDN_B),
+                                  .a = t.at(GDN_A),
                                   .beta = t.at(GDN_BETA),
                                   .g = t.at(GDN_G),
                                   .q_normed = t.at(GDN_Q),
@@ -116,7 +101,7 @@ void Engine::queue_layer(const Layer& l, const float* h) {
                               .o = t.at(GDN_O)};
   queue_delta_rule_norm(backend, rule, t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
   queue_projection(backend, l.out.matrix(s.hidden_size, sizes_.v_dim),
-                   queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT));
+                   queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT), true);
 }
 
 std::unique_ptr<Graph> Engine::captured(LayerRange range) {

@@ -132,7 +132,6 @@ class Engine {
   void drop_snapshots_of(LayerRange range);
 
   const float* queue_rounded(const float* x, int64_t count);
-  void queue_in_proj(const Layer& l, const float* x);
   void queue_layer(const Layer& layer, const float* h);
   const TokenTensors& tensors_of(const Layer& l) const {
     return observe_ ? l.now.tensors : scratch_;

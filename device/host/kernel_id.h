@@ -16,6 +16,7 @@ enum class KernelId : uint8_t {
   gates,
   gemv_f32,
   gemv_q4,
+  gemv_q4_narrow,
   in_proj_q4,
   q8_activations,
   qk_norm,

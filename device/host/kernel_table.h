@@ -37,6 +37,7 @@ constexpr std::array<Kept, host::kernel_count> kernel_table() {
   put(KernelId::gates, Entry<kernels::gates>::value);
   put(KernelId::gemv_f32, Entry<kernels::gemv_f32>::value);
   put(KernelId::gemv_q4, Entry<kernels::gemv_q4>::value);
+  put(KernelId::gemv_q4_narrow, Entry<kernels::gemv_q4_narrow>::value);
   put(KernelId::in_proj_q4, Entry<kernels::in_proj_q4>::value);
   put(KernelId::q8_activations, Entry<kernels::q8_activations>::value);
   put(KernelId::qk_norm, Entry<kernels::qk_norm>::value);

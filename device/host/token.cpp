@@ -100,37 +100,53 @@ Status TokenTensors::copy(Backend& backend, const TokenTensors& to, const TokenT
   return {};
 }
 
-void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y) {
+namespace {
+
+kernels::GemvF32 gemv_f32_of(const Matrix& w, const float* x, float* y) {
+  return {.w = {w.f32}, .x = {x}, .y = {y}, .rows = w.rows, .cols = w.cols};
+}
+
+kernels::GemvQ4 gemv_q4_of(const Matrix& w, const float* x, float* y, int32_t stages_before_x) {
+  return {.tiles = {w.q4},
+          .x = {x},
+          .y = {y},
+          .rows = w.rows,
+          .cols = w.cols,
+          .stages_before_x = stages_before_x};
+}
+
+bool is_wide(const Matrix& w) { return w.q4 != nullptr && kernels::is_gemv_q4_wide(w.q4, w.cols); }
+
+}  // namespace
+
+void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y,
+                      bool after_small_launch) {
   check_fits("rows of a projection", w.rows, blocks_max);
   if (w.q4 != nullptr) {
-    queue<kernels::GemvQ4>(backend, KernelId::gemv_q4, kernels::gemv_q4_shape(w.rows, w.cols),
-                           {.tiles = {w.q4}, .x = {x}, .y = {y}, .rows = w.rows, .cols = w.cols});
+    queue(backend, is_wide(w) ? KernelId::gemv_q4 : KernelId::gemv_q4_narrow,
+          kernels::gemv_q4_shape(w.rows, w.cols),
+          gemv_q4_of(w, x, y, after_small_launch ? kernels::q4_stages : 1));
   } else {
-    queue<kernels::GemvF32>(backend, KernelId::gemv_f32, kernels::gemv_f32_shape(w.rows, w.cols),
-                            {.w = {w.f32}, .x = {x}, .y = {y}, .rows = w.rows, .cols = w.cols});
+    queue(backend, KernelId::gemv_f32, kernels::gemv_f32_shape(w.rows, w.cols),
+          gemv_f32_of(w, x, y));
   }
 }
 
-void queue_in_proj_q4(Backend& backend, const InProjQ4Call& call) {
-  for (const Matrix& w : {call.qkv, call.z, call.b, call.a}) {
+void queue_in_proj(Backend& backend, const InProjCall& call) {
+  if (!is_wide(call.qkv) || !is_wide(call.z)) {
+    queue_projection(backend, call.qkv, call.x, call.y_qkv);
+    return queue_projection(backend, call.z, call.x, call.y_z);
+  }
+  for (const Matrix& w : {call.qkv, call.z}) {
     check_fits("rows of a projection", w.rows, blocks_max);
   }
+  constexpr int32_t stages_before_x = 2;
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(call.qkv.rows, call.z.rows);
-  const auto q4 = [&](const Matrix& w, float* y) {
-    return kernels::GemvQ4{
-        .tiles = {w.q4}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
-  };
-  const auto f32 = [&](const Matrix& w, float* y) {
-    return kernels::GemvF32{.w = {w.f32}, .x = {call.x}, .y = {y}, .rows = w.rows, .cols = w.cols};
-  };
   queue<kernels::InProjQ4>(backend, KernelId::in_proj_q4,
                            kernels::in_proj_q4_shape(blocks, call.qkv.cols),
-                           {.qkv = q4(call.qkv, call.y_qkv),
-                            .z = q4(call.z, call.y_z),
-                            .b = f32(call.b, call.y_b),
-                            .a = f32(call.a, call.y_a),
-                            .qkv_blocks = static_cast<int32_t>(blocks.qkv),
-                            .z_blocks = static_cast<int32_t>(blocks.z)});
+                           {.qkv = gemv_q4_of(call.qkv, call.x, call.y_qkv, stages_before_x),
+                            .z = gemv_q4_of(call.z, call.x, call.y_z, stages_before_x),
+                            .qkv_blocks = static_cast<int32_t>(blocks.qkv)});
 }
 
 void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y) {
@@ -186,17 +202,22 @@ void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call) {
   const gdn_shape& s = call.shape;
   const int64_t k_dim = s.num_k_heads * s.head_k_dim;
   const int64_t channels = 2 * k_dim + s.num_v_heads * s.head_v_dim;
-  check_fits("conv channels", channels, blocks_max);
+  check_fits("conv channels", channels, blocks_max / 2);
   check_fits("heads of qk_norm", s.num_k_heads, blocks_max / 4);
+  const auto small = [&](const float* weight, float* y) {
+    return gemv_f32_of({s.num_v_heads, s.hidden_size, weight, nullptr}, call.x, y);
+  };
   queue<kernels::ConvGatesNorm>(
       backend, KernelId::conv_gates_norm,
       kernels::conv_gates_norm_shape(channels, s.num_k_heads, s.head_k_dim, s.num_v_heads),
-      {.conv = {.x = {call.x},
+      {.conv = {.x = {call.qkv},
                 .weight = {call.conv_weight},
                 .history = {call.history},
                 .y = {call.conv},
                 .channels = channels,
                 .taps = s.conv_kernel},
+       .b = small(call.b_weight, call.b),
+       .a = small(call.a_weight, call.a),
        .gates = {.a = {call.a},
                  .b = {call.b},
                  .A_log = {call.A_log},
@@ -267,7 +288,7 @@ void queue_gated_norm(Backend& backend, const gdn_shape& shape, const float* o, 
 void queue_delta_rule_norm(Backend& backend, const DeltaRuleCall& call, const float* z,
                            const float* w, float* y) {
   const gdn_shape& s = call.shape;
-  if (s.head_v_dim > kernels::delta_rule_norm_columns_max) {
+  if (!kernels::is_delta_rule_norm(s.head_k_dim, s.head_v_dim)) {
     queue_delta_rule(backend, call);
     return queue_gated_norm(backend, s, call.o, z, w, y);
   }
@@ -328,12 +349,12 @@ void queue_recurrent(Backend& backend, const RecurrentCall& call) {
                                      .g_is_linear = call.g_is_linear ? 1 : 0,
                                      .packed = packed ? 1 : 0};
   const int64_t heads = call.num_sequences * s.num_v_heads;
-  const unsigned threads = kernels::recurrent_packed_threads(heads);
+  const unsigned threads = kernels::recurrent_packed_threads(s.head_v_dim);
   if (!kernels::is_recurrent_packed(params, heads, threads)) {
-    return queue(backend, KernelId::recurrent,
-                 kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim,
-                                          s.head_v_dim),
-                 params);
+    return queue(
+        backend, KernelId::recurrent,
+        kernels::recurrent_shape(call.num_sequences, s.num_v_heads, s.head_k_dim, s.head_v_dim),
+        params);
   }
   queue(backend, KernelId::recurrent_packed,
         kernels::recurrent_packed_shape(heads, s.head_k_dim, s.head_v_dim, threads),

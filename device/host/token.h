@@ -41,14 +41,16 @@ struct DeltaRuleCall {
   bool g_is_linear = false;
 };
 
-void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y);
-// All four projections of x in one launch; qkv and z have tiles, b and a float32 rows.
-struct InProjQ4Call {
-  Matrix qkv, z, b, a;
+// Where the launch before leaves multiprocessors idle, tiles are asked for ahead of x.
+void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y,
+                      bool after_small_launch = false);
+// Both of x, in one launch where both have tiles in whole pairs.
+struct InProjCall {
+  Matrix qkv, z;
   const float* x;
-  float *y_qkv, *y_z, *y_b, *y_a;
+  float *y_qkv, *y_z;
 };
-void queue_in_proj_q4(Backend& backend, const InProjQ4Call& call);
+void queue_in_proj(Backend& backend, const InProjCall& call);
 void queue_q8_activations(Backend& backend, const float* x, int64_t count, float* y);
 void queue_gates(Backend& backend, int64_t count, const float* a, const float* b,
                  const float* A_log, const float* dt_bias, float* beta, float* g);
@@ -65,8 +67,8 @@ void queue_qk_norm(Backend& backend, const QkNormCall& call);
 // conv, gates and qk_norm of a token in one launch; q and k are the conv's first channels.
 struct ConvGatesNormCall {
   const gdn_shape& shape;
-  const float *x, *conv_weight, *a, *b, *A_log, *dt_bias;
-  float *history, *conv, *beta, *g, *q_normed, *k_normed;
+  const float *qkv, *conv_weight, *x, *b_weight, *a_weight, *A_log, *dt_bias;
+  float *history, *conv, *b, *a, *beta, *g, *q_normed, *k_normed;
 };
 void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call);
 float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q

@@ -25,27 +25,31 @@ inline LaunchShape conv_shape(int64_t channels, [[maybe_unused]] int64_t taps,
 }
 
 // Order: serial fused. All of a window's loads, up to eight at a time, are under way before the
-// first is used or the history changes.
+// first is used or the history changes; no launch before writes weights or history.
 GDN_DEVICE void conv_of_channel(const Conv& p, int64_t c) {
   constexpr int taps_at_once = 8;
   const global<const float> weight = p.weight + c * p.taps;
   const global<float> history = p.history + c;
   float sum = 0;
+  float x = 0;
   for (int64_t first = 0; first < p.taps; first += taps_at_once) {
     float w[taps_at_once] = {};
     float window[taps_at_once] = {};
     GDN_UNROLL
     for (int j = 0; j < taps_at_once; ++j) {
       const int64_t tap = first + j;
-      if (tap >= p.taps) break;
-      w[j] = weight[tap];
-      window[j] = tap + 1 < p.taps ? static_cast<float>(history[tap * p.channels])
-                                   : static_cast<float>(p.x[c]);
+      if (tap < p.taps) w[j] = weight[tap];
+      if (tap + 1 < p.taps) window[j] = history[tap * p.channels];
+    }
+    if (first == 0) {
+      wait_for_launches_before();
+      x = p.x[c];
     }
     GDN_UNROLL
     for (int j = 0; j < taps_at_once; ++j) {
       const int64_t tap = first + j;
       if (tap >= p.taps) break;
+      if (tap + 1 == p.taps) window[j] = x;
       sum = fused_multiply_add(w[j], window[j], sum);
       if (tap > 0) history[(tap - 1) * p.channels] = window[j];
     }
@@ -60,3 +64,10 @@ GDN_KERNEL void conv(const Conv& p) {
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+template <>
+inline constexpr bool begins_early<kernels::conv> = true;
+
+}  // namespace gdn::inline GDN_MACHINE

@@ -1,52 +1,79 @@
-// What stands between a layer's projections and its recurrence, in one launch: the conv of every
-// channel, the norm of q and k, the gates. A block takes a head of q or of k, channels of v, or
-// heads of the gates; what it computes is what conv, qk_norm and gates do.
+// What stands between a layer's large projections and its recurrence, in one launch: the small
+// projections b and a with the gates, the conv of every channel, the norm of q and k. A block takes
+// a v-head's gates, a head of q or of k, or channels of v; what it computes is what gemv_f32,
+// gates, conv and qk_norm do. Weights of b and a are on their way while the launch before ends.
 #pragma once
 
 #include <cstdint>
 
 #include "device/kernels/conv.cuh"
 #include "device/kernels/gates.cuh"
+#include "device/kernels/gemv_f32.cuh"
 #include "device/kernels/platform.h"
 #include "device/kernels/qk_norm.cuh"
 
 namespace gdn::inline GDN_MACHINE::kernels {
 
 struct ConvGatesNorm {
-  Conv conv;    // channels of q, then k, then v
-  Gates gates;  // of every v-head
-  QkNorm norm;  // of what the conv gives as q and k
+  Conv conv;     // channels of q, then k, then v
+  GemvF32 b, a;  // [v-heads] each, of h
+  Gates gates;   // of every v-head, from those
+  QkNorm norm;   // of what the conv gives as q and k
 };
 
+// Threads: any multiple of 64 from 128 on.
 inline LaunchShape conv_gates_norm_shape(int64_t channels, int64_t k_heads, int64_t head_dim,
                                          int64_t v_heads, unsigned threads = 128) {
-  const auto blocks = [threads](int64_t count) { return (count + threads - 1) / threads; };
   const int64_t of_v = channels - 2 * k_heads * head_dim;
-  return {.blocks = static_cast<unsigned>(2 * k_heads + blocks(of_v) + blocks(v_heads)),
+  return {.blocks = static_cast<unsigned>(v_heads + 2 * k_heads + (of_v + threads - 1) / threads),
           .threads = threads};
 }
 
+GDN_DEVICE void projected_gates_of_head(const ConvGatesNorm& p, int64_t head) {
+  GDN_SHARED(float, of_warp, 2 * gemv_warps_a_row);
+  constexpr int steps_at_once = 20;  // all of 5120 columns
+  const GateWeights weights = gate_weights(p.gates, head);
+  const int which = thread_index() / gemv_threads_a_row;
+  if (which < 2) {
+    const float sum = gemv_warp_sum<steps_at_once>(which == 0 ? p.b : p.a, head);
+    if (lane() == 0) of_warp[warp_index()] = sum;
+  }
+  barrier();
+  if (thread_index() != 0) return;
+  const float b = of_warp[0] + of_warp[1];
+  const float a = of_warp[2] + of_warp[3];
+  p.b.y[head] = b;
+  p.a.y[head] = a;
+  gates_of(p.gates, head, weights, a, b);
+}
+
 GDN_KERNEL void conv_gates_norm(const ConvGatesNorm& p) {
+  int64_t block = block_index();
+  if (block < p.gates.count) return projected_gates_of_head(p, block);
+  block -= p.gates.count;
   const int64_t heads = 2 * p.norm.k_heads;
-  const int64_t block = block_index();
   if (block < heads) {
     for (int64_t i = thread_index(); i < p.norm.head_dim; i += thread_count()) {
       conv_of_channel(p.conv, block * p.norm.head_dim + i);
     }
+    wait_for_launches_before();
     barrier();  // the head is normed by one warp
     if (warp_index() == 0) qk_norm_of_head(p.norm, block);
     return;
   }
-  const int64_t first_of_v = heads * p.norm.head_dim;
-  const int64_t of_v = p.conv.channels - first_of_v;
-  const int64_t v_blocks = (of_v + thread_count() - 1) / thread_count();
-  const int64_t i = (block - heads) * thread_count() + thread_index();
-  if (block - heads < v_blocks) {
-    if (i < of_v) conv_of_channel(p.conv, first_of_v + i);
-    return;
-  }
-  const int64_t head = i - v_blocks * thread_count();
-  if (head < p.gates.count) gates_of_head(p.gates, head);
+  const int64_t channel =
+      heads * p.norm.head_dim + (block - heads) * thread_count() + thread_index();
+  if (channel < p.conv.channels) conv_of_channel(p.conv, channel);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+// What a thread has read ahead of b or a needs some 170 registers.
+template <>
+inline constexpr int block_threads_max<kernels::conv_gates_norm> = 256;
+template <>
+inline constexpr bool begins_early<kernels::conv_gates_norm> = true;
+
+}  // namespace gdn::inline GDN_MACHINE

@@ -210,19 +210,29 @@ GDN_DEVICE float column_sum(const shared<float>& partial, int column, int column
   return tree_of(sums);
 }
 
-template <bool packed>
+// A block's shared memory: what the row lanes have of each column; then a number a column, d, and
+// at the end o.
+GDN_DEVICE shared<float> delta_rule_columns(int columns) {
+  return dynamic_shared<float>() + delta_rule_row_lanes * columns;
+}
+
+// `held`: a head's rows are all in registers; else they are read twice. `then` is called once what
+// launches before wrote is there.
+template <bool packed, bool held, class Then>
 GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
-                              const shared<float>& decay) {
+                              const shared<float>& decay, const Then& then) {
   const int columns = part.columns_of_slice;
   const shared<float> partial = dynamic_shared<float>();
-  const shared<float> deltas = partial + delta_rule_row_lanes * columns;
+  const shared<float> deltas = delta_rule_columns(columns);
   const int mine = part.row * columns + part.column_of_slice;
+  const int rows_end = held ? 1 : part.kd;
 
   // Launches before do not write S, so it is on its way while they end.
   DeltaRuleRows rows;
   load_state<packed>(rows, part, 0);
   wait_for_launches_before();
   load_keys(rows, part, 0);
+  then();
   // The first threads of the block add up a column each.
   const int adding_up = thread_index();
   const int64_t column = static_cast<int64_t>(block_index_y()) * columns + adding_up;
@@ -234,8 +244,8 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   barrier();
 
   Pack<float, 4> u = {};
-  for (int first = 0; first < part.kd; first += delta_rule_rows_at_once) {
-    if (first > 0) load_rows<packed>(rows, part, first);
+  for (int first = 0; first < rows_end; first += delta_rule_rows_at_once) {
+    if (!held && first > 0) load_rows<packed>(rows, part, first);
     decay_rows(rows, decay, p, part, first);
     add_products(u, rows);
   }
@@ -248,8 +258,8 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   barrier();
   const Pack<float, 4> d = load<4>(deltas, part.column_of_slice);
   Pack<float, 4> o = {};
-  for (int first = 0; first < part.kd; first += delta_rule_rows_at_once) {
-    if (part.kd > delta_rule_rows_at_once) {
+  for (int first = 0; first < rows_end; first += delta_rule_rows_at_once) {
+    if (!held) {
       load_rows<packed>(rows, part, first);
       decay_rows(rows, decay, p, part, first);
     }
@@ -257,21 +267,28 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   }
   store(partial, mine, o);
   barrier();
-  if (has_column) p.o[part.head * p.vd + column] = column_sum(partial, adding_up, columns);
+  if (!has_column) return;
+  const float of_column = column_sum(partial, adding_up, columns);
+  deltas[adding_up] = of_column;
+  p.o[part.head * p.vd + column] = of_column;
 }
 
-// Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
-GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p) {
-  GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
+template <bool held>
+GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p, const shared<float>& decay) {
   const DeltaRulePart part = delta_rule_part(p);
   if (p.vd % 4 == 0) {
-    delta_rule_of<true>(p, part, decay);
+    delta_rule_of<true, held>(p, part, decay, [] {});
   } else {
-    delta_rule_of<false>(p, part, decay);
+    delta_rule_of<false, held>(p, part, decay, [] {});
   }
 }
 
-GDN_KERNEL void delta_rule(const DeltaRule& p) { delta_rule_of_slice(p); }
+// Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
+GDN_KERNEL void delta_rule(const DeltaRule& p) {
+  GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
+  if (p.kd <= delta_rule_rows_at_once) return delta_rule_of_slice<true>(p, decay);
+  delta_rule_of_slice<false>(p, decay);
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
 

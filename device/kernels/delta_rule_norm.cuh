@@ -1,5 +1,5 @@
-// delta_rule and gated_norm of a head in one launch, where a block takes all columns of a head: it
-// norms the o that it has written.
+// delta_rule and gated_norm of a head in one launch, where a block takes all columns of a head, in
+// groups of four, and holds all its rows: it norms the o that it has written.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,11 @@ struct DeltaRuleNorm {
   GatedNorm norm;  // of rule.o
 };
 
-// Four columns a thread and 16 row lanes: the columns of a head that a block can have at most.
-inline constexpr int64_t delta_rule_norm_columns_max = 128;
+// Whether the heads are such; else the two are launched one after the other.
+inline bool is_delta_rule_norm(int64_t kd, int64_t vd) {
+  constexpr int64_t columns_max = 4 * 512 / delta_rule_row_lanes;  // of as many threads as fit
+  return kd <= delta_rule_rows_at_once && vd <= columns_max && vd % 4 == 0;
+}
 
 inline LaunchShape delta_rule_norm_shape(int64_t v_heads, int64_t kd, int64_t vd) {
   unsigned threads = 32;
@@ -25,9 +28,13 @@ inline LaunchShape delta_rule_norm_shape(int64_t v_heads, int64_t kd, int64_t vd
 }
 
 GDN_KERNEL void delta_rule_norm(const DeltaRuleNorm& p) {
-  delta_rule_of_slice(p.rule);
+  GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
+  const DeltaRulePart part = delta_rule_part(p.rule);
+  GatedNormInputs inputs = {};
+  delta_rule_of<true, true>(p.rule, part, decay,
+                            [&] { inputs = gated_norm_inputs(p.norm, part.head, thread_index()); });
   barrier();  // o is there
-  gated_norm_of_head(p.norm, block_index());
+  gated_norm_of_head(p.norm, part.head, delta_rule_columns(part.columns_of_slice), inputs);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

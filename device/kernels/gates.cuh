@@ -25,19 +25,24 @@ GDN_DEVICE float log_decay(float x, float A_log) {
   return -exp_f32(A_log) * softplus_f32(x);
 }
 
-GDN_DEVICE void gates_of_head(const Gates& p, int64_t i) {
-  const float a = p.a[i];
-  const float dt_bias = p.dt_bias[i];
-  const float A_log = p.A_log[i];
-  const float b = p.b[i];
-  p.g[i] = log_decay(a + dt_bias, A_log);
+// What a head's gates need beside a and b.
+struct GateWeights {
+  float A_log, dt_bias;
+};
+
+GDN_DEVICE GateWeights gate_weights(const Gates& p, int64_t i) {
+  return {p.A_log[i], p.dt_bias[i]};
+}
+
+GDN_DEVICE void gates_of(const Gates& p, int64_t i, const GateWeights& weights, float a, float b) {
+  p.g[i] = log_decay(a + weights.dt_bias, weights.A_log);
   p.beta[i] = sigmoid_f32(b);
 }
 
 GDN_KERNEL void gates(const Gates& p) {
   const int64_t i = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
   if (i >= p.count) return;
-  gates_of_head(p, i);
+  gates_of(p, i, gate_weights(p, i), p.a[i], p.b[i]);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

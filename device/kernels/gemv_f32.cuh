@@ -38,10 +38,9 @@ GDN_DEVICE Pack<float, 4> gemv_unaligned_columns(const global<const float>& from
 }
 
 // Of one row, what the calling lane takes: the columns at 4 lane, then 256 further on, ... All
-// loads of several steps are under way before the first is used.
-template <bool aligned>
+// loads of several steps are under way before the first is used; no launch before writes weights.
+template <bool aligned, int steps_at_once>
 GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row, int lane_of_row) {
-  constexpr int steps_at_once = 10;
   constexpr int step = gemv_columns_a_step;
   float sum[4] = {};
   for (int64_t i = 4 * lane_of_row; i < p.cols; i += steps_at_once * step) {
@@ -52,6 +51,12 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
       const int64_t at = i + s * step;
       if (at >= p.cols) continue;
       w[s] = aligned ? load_streaming<4>(row, at) : gemv_unaligned_columns(row, at, p.cols);
+    }
+    if (i == 4 * lane_of_row) wait_for_launches_before();
+    GDN_UNROLL
+    for (int s = 0; s < steps_at_once; ++s) {
+      const int64_t at = i + s * step;
+      if (at >= p.cols) continue;
       x[s] = aligned ? load_read_only<4>(p.x, at) : gemv_unaligned_columns(p.x, at, p.cols);
     }
     GDN_UNROLL
@@ -63,31 +68,32 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
   return block_of_4_sum(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// A block's rows from first_row on. Order: stride 256 fused, block 4, tree_adjacent. Column i of
-// 256 is accumulator i % 4 of lane i / 4; neighbouring lanes are added first, the two warps last.
-GDN_DEVICE void gemv_f32_rows(const GemvF32& p, int64_t first_row) {
-  GDN_SHARED(float, of_warp, 32);
-  const int row_of_block = thread_index() / gemv_threads_a_row;
+// By the 64 threads of a row, each a warp's sum. Order: stride 256 fused, block 4, tree_adjacent.
+// Column i of 256 is accumulator i % 4 of lane i / 4; neighbouring lanes are added first, the two
+// warps last.
+template <int steps_at_once = 10>
+GDN_DEVICE float gemv_warp_sum(const GemvF32& p, int64_t row) {
   const int lane_of_row = thread_index() % gemv_threads_a_row;
-  const int64_t row = first_row + row_of_block;
-  float sum = 0;
-  if (row < p.rows) {
-    const global<const float> w = p.w + row * p.cols;
-    sum = p.cols % 4 == 0 ? gemv_lane_sum<true>(p, w, lane_of_row)
-                          : gemv_lane_sum<false>(p, w, lane_of_row);
-  }
-  sum = warp_tree_sum(sum);
-  if (lane() == 0) of_warp[warp_index()] = sum;
-  barrier();
-  if (lane_of_row != 0 || row >= p.rows) return;
-  const float first = of_warp[gemv_warps_a_row * row_of_block];
-  const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
-  p.y[row] = first + second;
+  const global<const float> w = p.w + row * p.cols;
+  return warp_tree_sum(p.cols % 4 == 0 ? gemv_lane_sum<true, steps_at_once>(p, w, lane_of_row)
+                                       : gemv_lane_sum<false, 1>(p, w, lane_of_row));
 }
 
 GDN_KERNEL void gemv_f32(const GemvF32& p) {
+  GDN_SHARED(float, of_warp, 32);
+  const int row_of_block = thread_index() / gemv_threads_a_row;
   const int rows_a_block = thread_count() / gemv_threads_a_row;
-  gemv_f32_rows(p, static_cast<int64_t>(block_index()) * rows_a_block);
+  const int64_t row = static_cast<int64_t>(block_index()) * rows_a_block + row_of_block;
+  const bool is_row = row < p.rows;
+  if (is_row) {
+    const float sum = gemv_warp_sum(p, row);
+    if (lane() == 0) of_warp[warp_index()] = sum;
+  }
+  barrier();
+  if (!is_row || thread_index() % gemv_threads_a_row != 0) return;
+  const float first = of_warp[gemv_warps_a_row * row_of_block];
+  const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
+  p.y[row] = first + second;
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
@@ -97,5 +103,7 @@ namespace gdn::inline GDN_MACHINE {
 // What a thread has read ahead needs some 110 registers.
 template <>
 inline constexpr int block_threads_max<kernels::gemv_f32> = 256;
+template <>
+inline constexpr bool begins_early<kernels::gemv_f32> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

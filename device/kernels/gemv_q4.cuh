@@ -18,14 +18,17 @@ struct GemvQ4 {
   global<float> y;              // [rows]
   int64_t rows;
   int64_t cols;
+  // Of the first tiles, so many stages are asked for before x, which then waits behind them. One is
+  // best behind a launch of this kind; all, where the launch before leaves multiprocessors idle.
+  int32_t stages_before_x = 1;
 };
 
 inline constexpr int q4_tile_words = 18;  // of 32 bits: 2 of scales, 16 of nibbles
 inline constexpr int q4_unit_rows = 8;
 inline constexpr int q4_warps_max = 16;
-inline constexpr int q4_stages = 2;          // units that a warp has asked for and not yet used
-inline constexpr int q4_units_at_once = 16;  // whose sums wait in shared memory
-inline constexpr int q4_rows_at_once = q4_unit_rows * q4_units_at_once;
+inline constexpr int q4_stages = 3;          // units that a warp has asked for and not yet used
+inline constexpr int q4_units_at_once = 16;  // at most, whose sums wait in shared memory
+inline constexpr int q4_block_bytes = 99 * 1024;  // of shared memory, at most
 
 // How the columns are shared out: in chunks, of which each warp takes so many pairs of tiles. The
 // order of every sum follows from it alone.
@@ -33,9 +36,11 @@ struct Q4Columns {
   int tiles;  // of a row of tiles
   int warps;
   int chunks;
-  int most_pairs;   // of a warp in a chunk
-  int last_pairs;   // of a warp in the last one
-  int group_words;  // from one row of tiles of a stage to the other: 16 banks further
+  int most_pairs;  // of a warp in a chunk
+  int last_pairs;  // of a warp in the last one
+  // In words of a stage: from one row of tiles to the other, 16 banks further; and in all.
+  int group_words, stage_words;
+  int rows_at_once;  // of the units whose sums wait
 };
 
 GDN_HOST_DEVICE inline Q4Columns q4_columns(int64_t cols) {
@@ -51,21 +56,29 @@ GDN_HOST_DEVICE inline Q4Columns q4_columns(int64_t cols) {
   columns.most_pairs = columns.chunks > 1 ? q4_pairs_held : columns.last_pairs;
   const int words = 2 * q4_tile_words * columns.most_pairs;
   columns.group_words = words + ((16 - words) & 31);
+  columns.stage_words = columns.group_words + words;
+  constexpr int warp_words = q4_block_bytes / (4 * q4_warps_max);
+  const int left = warp_words - q4_stages * columns.stage_words - 2 * q4_digit_words;
+  const int units = left / q4_unit_rows;
+  columns.rows_at_once = q4_unit_rows * (units < q4_units_at_once ? units : q4_units_at_once);
   return columns;
 }
 
 // Shared memory of a warp, in words: tiles on their way, then digits on theirs from lane to lane.
 GDN_HOST_DEVICE inline int q4_ring_words(const Q4Columns& columns) {
-  return q4_stages * 2 * columns.group_words;
+  return q4_stages * columns.stage_words;
 }
 GDN_HOST_DEVICE inline int q4_warp_words(const Q4Columns& columns) {
   return q4_ring_words(columns) + 2 * q4_digit_words;
 }
 
 inline constexpr int64_t q4_blocks_at_once = 132;  // of an H200: one a multiprocessor
+inline bool is_gemv_q4_wide(const void* tiles, int64_t cols) {
+  return cols % 64 == 0 && reinterpret_cast<uintptr_t>(tiles) % 16 == 0;
+}
 inline int64_t q4_units(int64_t rows) { return (rows + q4_unit_rows - 1) / q4_unit_rows; }
 inline unsigned q4_shared_bytes(const Q4Columns& columns) {
-  return static_cast<unsigned>(columns.warps * (q4_warp_words(columns) + q4_rows_at_once) * 4);
+  return static_cast<unsigned>(columns.warps * (q4_warp_words(columns) + columns.rows_at_once) * 4);
 }
 
 // Blocks: any, the bits do not depend on it. Threads: so many or more, as the order does.
@@ -132,12 +145,12 @@ GDN_DEVICE float q4_sum_of_pairs(const shared<uint32_t>& stage, const Q4Activati
 }
 
 // The warps' sums of a row, as a tree of neighbours.
-GDN_DEVICE float q4_row_sum(const shared<float>& of_warps, int row, int warps) {
+GDN_DEVICE float q4_row_sum(const shared<float>& of_warps, int row, const Q4Columns& columns) {
   float sums[q4_warps_max];
   GDN_UNROLL
   for (int w = 0; w < q4_warps_max; ++w) {
     sums[w] = 0;
-    if (w < warps) sums[w] = of_warps[w * q4_rows_at_once + row];
+    if (w < columns.warps) sums[w] = of_warps[w * columns.rows_at_once + row];
   }
   return tree_of(sums);
 }
@@ -165,7 +178,7 @@ struct Q4Pass {
   // Of the warp.
   shared<uint32_t> ring;
   shared<uint32_t> between;
-  shared<float> sums;  // [q4_rows_at_once]
+  shared<float> sums;  // [rows_at_once]
 };
 
 template <int words>
@@ -179,24 +192,32 @@ GDN_DEVICE Q4Source q4_source(const GemvQ4& p, const Q4Pass& pass) {
           .words = pass.share.tiles * q4_tile_words - first};
 }
 
-template <int pairs, int words>
+template <int pairs, bool wide>
 GDN_DEVICE void q4_pass(const GemvQ4& p, const Q4Pass& pass) {
+  constexpr int words = wide ? 4 : 2;
   const int group_words = pass.columns.group_words;
-  const int end = min(pass.groups, pass.first_group + q4_units_at_once * pass.step);
+  const int stage_step = pass.columns.stage_words;
+  const int units = pass.columns.rows_at_once / q4_unit_rows;
+  const int end = min(pass.groups, pass.first_group + units * pass.step);
   const int64_t source_step = static_cast<int64_t>(pass.step) * pass.columns.tiles * q4_tile_words;
   Q4Source source = q4_source<words>(p, pass);
   int ahead = pass.first_group + lane() / 16;
   const auto ask = [&](int stage_words) {
-    if (ahead < end) q4_ask<words>(source, stage_words);
+    if (ahead < end) {
+      q4_ask<words>(source, stage_words);
+      ahead += pass.step;
+      source.from = source.from + source_step;
+    }
     close_copies();
-    ahead += pass.step;
-    source.from = source.from + source_step;
   };
-  GDN_UNROLL
-  for (int i = 0; i < q4_stages; ++i) ask(i * 2 * group_words);
+  int asked = 0;
+  GDN_ROLLED
+  for (; asked < p.stages_before_x; ++asked) ask(asked * stage_step);
   wait_for_launches_before();
   Q4Inputs read;
   q4_read(read, p.x + 32 * pass.share.first_tile, pass.share.tiles);
+  GDN_ROLLED
+  for (; asked < q4_stages; ++asked) ask(asked * stage_step);
   Q4Activations held;
   q4_hold(held, read, pass.between);
   int stage_words = 0;
@@ -205,11 +226,11 @@ GDN_DEVICE void q4_pass(const GemvQ4& p, const Q4Pass& pass) {
     wait_for_copies<q4_stages - 1>();
     syncwarp();
     float sum = q4_sum_of_pairs<pairs>(pass.ring + stage_words, held, group_words,
-                                       pass.share.tiles % 2 == 0);
+                                       wide || pass.share.tiles % 2 == 0);
     syncwarp();
     ask(stage_words);
-    stage_words += 2 * group_words;
-    if (stage_words == q4_stages * 2 * group_words) stage_words = 0;
+    stage_words += stage_step;
+    if (stage_words == q4_stages * stage_step) stage_words = 0;
     sum += shuffle_xor(full_mask, sum, 1);
     sum += shuffle_xor(full_mask, sum, 2);
     if (lane() % 4 == 0) {
@@ -221,23 +242,23 @@ GDN_DEVICE void q4_pass(const GemvQ4& p, const Q4Pass& pass) {
 }
 
 // A constant number of pairs, so that what one pair waits for is filled with what another does.
-template <int words>
+template <bool wide>
 GDN_DEVICE void q4_pass_of(const GemvQ4& p, const Q4Pass& pass) {
   switch ((pass.share.tiles + 1) / 2) {
     case 1:
-      return q4_pass<1, words>(p, pass);
+      return q4_pass<1, wide>(p, pass);
     case 2:
-      return q4_pass<2, words>(p, pass);
+      return q4_pass<2, wide>(p, pass);
     case 3:
-      return q4_pass<3, words>(p, pass);
+      return q4_pass<3, wide>(p, pass);
     case 4:
-      return q4_pass<4, words>(p, pass);
+      return q4_pass<4, wide>(p, pass);
     case 5:
-      return q4_pass<5, words>(p, pass);
+      return q4_pass<5, wide>(p, pass);
     case 6:
-      return q4_pass<6, words>(p, pass);
+      return q4_pass<6, wide>(p, pass);
     default:
-      return q4_pass<0, words>(p, pass);
+      return q4_pass<0, wide>(p, pass);
   }
 }
 
@@ -245,6 +266,7 @@ GDN_DEVICE void q4_pass_of(const GemvQ4& p, const Q4Pass& pass) {
 // wait at its barriers. Depth: a lane's chain of fused multiply-adds, one a pair of tiles of its
 // warp, then 2 additions over lanes, those over chunks, and 4 over warps; all else is exact but for
 // the rounding of x to X.
+template <bool wide>
 GDN_DEVICE void gemv_q4_block(const GemvQ4& p, int block, int blocks) {
   const Q4Columns columns = q4_columns(p.cols);
   const int ring_words = q4_ring_words(columns);
@@ -259,10 +281,9 @@ GDN_DEVICE void gemv_q4_block(const GemvQ4& p, int block, int blocks) {
                  .adds = false,
                  .ring = of_warp,
                  .between = of_warp + ring_words,
-                 .sums = sums + warp_index() * q4_rows_at_once};
+                 .sums = sums + warp_index() * columns.rows_at_once};
   const bool takes_part = warp_index() < columns.warps;
-  const bool wide = columns.tiles % 2 == 0 && is_aligned(p.tiles, 16);
-  if (takes_part && (columns.tiles % 2 != 0 || pass.groups % 2 != 0)) {
+  if (takes_part && (!wide || pass.groups % 2 != 0)) {
     // What no tile is copied to.
     for (int i = lane(); i < ring_words; i += warp_size) pass.ring[i] = 0;
     syncwarp();
@@ -271,24 +292,25 @@ GDN_DEVICE void gemv_q4_block(const GemvQ4& p, int block, int blocks) {
     for (int chunk = 0; chunk < columns.chunks && takes_part; ++chunk) {
       pass.share = q4_share(columns, chunk);
       pass.adds = chunk > 0;
-      if (wide) {
-        q4_pass_of<4>(p, pass);
-      } else {
-        q4_pass_of<2>(p, pass);
-      }
+      q4_pass_of<wide>(p, pass);
     }
     barrier();
-    for (int row = thread_index(); row < q4_rows_at_once; row += thread_count()) {
+    for (int row = thread_index(); row < columns.rows_at_once; row += thread_count()) {
       const int group = pass.first_group + row / q4_unit_rows * pass.step;
       const int64_t at = 4 * static_cast<int64_t>(group) + row % q4_unit_rows;
-      if (at < p.rows) p.y[at] = q4_row_sum(sums, row, columns.warps);
+      if (at < p.rows) p.y[at] = q4_row_sum(sums, row, columns);
     }
     barrier();
-    pass.first_group += q4_units_at_once * pass.step;
+    pass.first_group += columns.rows_at_once / q4_unit_rows * pass.step;
   }
 }
 
-GDN_KERNEL void gemv_q4(const GemvQ4& p) { gemv_q4_block(p, block_index(), block_count()); }
+// Whole pairs of tiles, copied by 16 bytes: cols a multiple of 64 and tiles aligned to 16.
+GDN_KERNEL void gemv_q4(const GemvQ4& p) { gemv_q4_block<true>(p, block_index(), block_count()); }
+// Any, copied by 8 bytes. A kernel of its own, as code that is there slows down code that is run.
+GDN_KERNEL void gemv_q4_narrow(const GemvQ4& p) {
+  gemv_q4_block<false>(p, block_index(), block_count());
+}
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
 
@@ -298,6 +320,11 @@ namespace gdn::inline GDN_MACHINE {
 template <>
 inline constexpr int block_threads_max<kernels::gemv_q4> = 32 * kernels::q4_warps_max;
 template <>
+inline constexpr int block_threads_max<kernels::gemv_q4_narrow> =
+    block_threads_max<kernels::gemv_q4>;
+template <>
 inline constexpr bool begins_early<kernels::gemv_q4> = true;
+template <>
+inline constexpr bool begins_early<kernels::gemv_q4_narrow> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

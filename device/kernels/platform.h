@@ -19,11 +19,13 @@
 #define GDN_HOST_DEVICE __host__ __device__
 #define GDN_DEVICE __device__ __forceinline__
 #define GDN_UNROLL _Pragma("unroll")
+#define GDN_ROLLED _Pragma("unroll 1")  // code that is run once costs the time that fetching it takes
 #else
 #define GDN_MACHINE on_simt
 #define GDN_HOST_DEVICE
 #define GDN_DEVICE inline
 #define GDN_UNROLL
+#define GDN_ROLLED
 #endif
 #define GDN_KERNEL GDN_DEVICE
 

@@ -16,11 +16,11 @@ struct RecurrentPacked {
   int32_t slices;  // of each; so many parts in all are below 2^31
 };
 
-// Narrow slices where there are few heads, so that every multiprocessor has some; else wide ones,
-// of which a row is more bytes in one place.
-inline unsigned recurrent_packed_threads(int64_t heads) {
-  constexpr int64_t many_heads = 2 * 132;
-  return heads < many_heads ? 64 : 128;
+// As many columns as there are, up to 64, of which a row is 256 bytes in one place.
+inline unsigned recurrent_packed_threads(int64_t vd) {
+  unsigned threads = 64;
+  while (threads < 256 && threads / 4 < vd) threads *= 2;
+  return threads;
 }
 
 // Whether the call may be launched so; else `recurrent` takes it.
@@ -36,8 +36,7 @@ inline RecurrentPacked recurrent_packed_params(const Recurrent& of, int64_t head
 }
 
 // Threads: as of delta_rule. Blocks: any.
-inline LaunchShape recurrent_packed_shape(int64_t heads, int64_t kd, int64_t vd,
-                                          unsigned threads) {
+inline LaunchShape recurrent_packed_shape(int64_t heads, int64_t kd, int64_t vd, unsigned threads) {
   LaunchShape shape = delta_rule_shape(heads, kd, vd, threads);
   const unsigned blocks_at_once = 132 * (512 / threads);  // by their registers, on an H200
   const unsigned parts = shape.blocks * shape.blocks_y;
@@ -64,8 +63,7 @@ GDN_DEVICE void ask_for_rows(const shared<float>& stage, const RecurrentPacked& 
     const int row = of.row + r * delta_rule_row_lanes;
     if (!is_read || row >= of.kd) continue;
     const global<const float> state = as<const float>(at.bytes);
-    copy_async<4>(stage, 4 * (r * thread_count() + thread_index()), state,
-                  at.first + row * at.row);
+    copy_async<4>(stage, 4 * (r * thread_count() + thread_index()), state, at.first + row * at.row);
   }
 }
 

@@ -33,7 +33,8 @@ GDN_DEVICE float tree_of(float (&terms)[count]) {
 }
 
 // Of a warp's vector, in every lane: stride 32 fused, tree_adjacent.
-GDN_DEVICE float sum_of_squares(const global<const float>& x, int64_t count) {
+template <class Numbers>
+GDN_DEVICE float sum_of_squares(const Numbers& x, int64_t count) {
   float sum = 0;
   for (int64_t i = lane(); i < count; i += warp_size) {
     const float element = x[i];

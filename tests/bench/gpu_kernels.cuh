@@ -25,8 +25,10 @@ struct Work {
   void queue(const LaunchShape& shape, const Params<kernel>& params) const {
     require(launch<kernel>(stream, shape, params), "launch");
   }
-  void gemv_q4(const uint8_t* tiles, const float* x, float* y, int64_t rows, int64_t cols) const {
-    queue<kernels::gemv_q4>(kernels::gemv_q4_shape(rows, cols), {{tiles}, {x}, {y}, rows, cols});
+  void gemv_q4(const uint8_t* tiles, const float* x, float* y, int64_t rows, int64_t cols,
+               int32_t stages_before_x = 1) const {
+    queue<kernels::gemv_q4>(kernels::gemv_q4_shape(rows, cols),
+                            {{tiles}, {x}, {y}, rows, cols, stages_before_x});
   }
   void gemv_f32(const float* w, const float* x, float* y, int64_t rows, int64_t cols) const {
     queue<kernels::gemv_f32>(kernels::gemv_f32_shape(rows, cols), {{w}, {x}, {y}, rows, cols});
@@ -44,10 +46,7 @@ inline void queue_in_proj(const Work& w) {
   w.queue<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, hidden),
                                {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden},
                                 {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden},
-                                {{w.l.b}, {w.t.h}, {w.t.b}, s.num_v_heads, hidden},
-                                {{w.l.a}, {w.t.h}, {w.t.a}, s.num_v_heads, hidden},
-                                static_cast<int32_t>(blocks.qkv),
-                                static_cast<int32_t>(blocks.z)});
+                                static_cast<int32_t>(blocks.qkv)});
 }
 inline void queue_out(const Work& w) {
   w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
@@ -58,6 +57,8 @@ inline void queue_conv_gates_norm(const Work& w) {
   w.queue<kernels::conv_gates_norm>(
       kernels::conv_gates_norm_shape(s.conv_dim(), s.num_k_heads, s.head_k_dim, s.num_v_heads),
       {{{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, s.conv_dim(), s.conv_kernel},
+       {{w.l.b}, {w.t.h}, {w.t.b}, s.num_v_heads, s.hidden_size},
+       {{w.l.a}, {w.t.h}, {w.t.a}, s.num_v_heads, s.hidden_size},
        {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, s.num_v_heads},
        {{w.t.conv},
         {w.t.conv + s.k_dim()},
@@ -87,13 +88,7 @@ inline void queue_delta_rule_norm(const Work& w) {
         s.head_v_dim,
         0,
         0},
-       {{w.t.o},
-        {w.t.z},
-        {w.l.norm},
-        {w.t.normed},
-        s.num_v_heads,
-        s.head_v_dim,
-        s.rms_norm_eps}});
+       {{w.t.o}, {w.t.z}, {w.l.norm}, {w.t.normed}, s.num_v_heads, s.head_v_dim, s.rms_norm_eps}});
 }
 
 struct TimedKernel {

@@ -104,7 +104,7 @@ Times time_batches(const Shape& s, const Pool& pool, const Timer& timer, int rep
   auto* const sequences_there = uploaded(sequences);
   auto* const store_there = uploaded(store);
   const int64_t heads = batch * s.num_v_heads;
-  const unsigned threads = kernels::recurrent_packed_threads(heads);
+  const unsigned threads = kernels::recurrent_packed_threads(s.head_v_dim);
   const LaunchShape shape =
       kernels::recurrent_packed_shape(heads, s.head_k_dim, s.head_v_dim, threads);
   const Times times = timer.time_graph(repeats, [&](cudaStream_t stream) {

@@ -81,12 +81,11 @@ std::vector<float> run_gemv_f32(KernelDevice& d, unsigned threads) {
 
 std::vector<float> run_gemv_q4_of(KernelDevice& d, int64_t rows, int64_t cols) {
   float* const y = d.fresh<float>(static_cast<size_t>(rows));
-  d.launch<kernels::GemvQ4>(KernelId::gemv_q4, kernels::gemv_q4_shape(rows, cols),
-                            {.tiles = {d.put(drawn_tiles(3, rows, cols))},
-                             .x = {d.put(drawn(4, cols))},
-                             .y = {y},
-                             .rows = rows,
-                             .cols = cols});
+  const uint8_t* const tiles = d.put(drawn_tiles(3, rows, cols));
+  d.launch<kernels::GemvQ4>(
+      kernels::is_gemv_q4_wide(tiles, cols) ? KernelId::gemv_q4 : KernelId::gemv_q4_narrow,
+      kernels::gemv_q4_shape(rows, cols),
+      {.tiles = {tiles}, .x = {d.put(drawn(4, cols))}, .y = {y}, .rows = rows, .cols = cols});
   std::vector<float> out;
   d.get(out, y, static_cast<size_t>(rows));
   return out;
@@ -306,32 +305,31 @@ std::vector<float> run_recurrent_of(KernelDevice& d, unsigned threads, int64_t k
                                    .column = 1,
                                    .storage = kernels::Storage::f32};
   const bool packed = vd % 4 == 0;
-  const kernels::Recurrent params =
-      {.q = {d.put(drawn(27, tokens * heads * kd, 0.1F))},
-       .k = {d.put(drawn(28, tokens * heads * kd, 0.1F))},
-       .v = {d.put(drawn(29, tokens * heads * vd))},
-       .g = {d.put(drawn(30, tokens * heads, 0.5F))},
-       .gk = {nullptr},
-       .beta = {d.put(drawn(31, tokens * heads))},
-       .o = {bytes(o), 0, heads * vd, vd, 1, tokens, heads, vd, kernels::Storage::f32},
-       .o_factor = 1,
-       .state = pool,
-       .snapshots = pool,
-       .work = {d.fresh<float>(static_cast<size_t>(2 * state))},
-       .sequences = {d.put(std::vector<kernels::RecurrentSequence>{
-           {0, 2, 3, 0}, {2, 1, kernels::recurrent_zero_state, 1}})},
-       .store = {d.put(std::vector<int64_t>{1, 3, 0})},
-       .snapshots_kept = 0,
-       .sequences_of_call = 2,
-       .k_heads = heads,
-       .kd = kd,
-       .v_heads = heads,
-       .vd = vd,
-       .head_map_tiled = 0,
-       .g_is_linear = 0,
-       .packed = packed ? 1 : 0};
-  const unsigned size =
-      threads == usual_size ? kernels::recurrent_packed_threads(2 * heads) : threads;
+  const kernels::Recurrent params = {
+      .q = {d.put(drawn(27, tokens * heads * kd, 0.1F))},
+      .k = {d.put(drawn(28, tokens * heads * kd, 0.1F))},
+      .v = {d.put(drawn(29, tokens * heads * vd))},
+      .g = {d.put(drawn(30, tokens * heads, 0.5F))},
+      .gk = {nullptr},
+      .beta = {d.put(drawn(31, tokens * heads))},
+      .o = {bytes(o), 0, heads * vd, vd, 1, tokens, heads, vd, kernels::Storage::f32},
+      .o_factor = 1,
+      .state = pool,
+      .snapshots = pool,
+      .work = {d.fresh<float>(static_cast<size_t>(2 * state))},
+      .sequences = {d.put(std::vector<kernels::RecurrentSequence>{
+          {0, 2, 3, 0}, {2, 1, kernels::recurrent_zero_state, 1}})},
+      .store = {d.put(std::vector<int64_t>{1, 3, 0})},
+      .snapshots_kept = 0,
+      .sequences_of_call = 2,
+      .k_heads = heads,
+      .kd = kd,
+      .v_heads = heads,
+      .vd = vd,
+      .head_map_tiled = 0,
+      .g_is_linear = 0,
+      .packed = packed ? 1 : 0};
+  const unsigned size = threads == usual_size ? kernels::recurrent_packed_threads(vd) : threads;
   if (kernels::is_recurrent_packed(params, 2 * heads, size)) {
     LaunchShape shape = kernels::recurrent_packed_shape(2 * heads, kd, vd, size);
     // Each block goes from part to part.

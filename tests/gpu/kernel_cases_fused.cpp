@@ -10,39 +10,34 @@ namespace {
 
 using host::KernelId;
 
-// Units of both matrices on several blocks, and b and a on the rest.
+// Units of both matrices, on several blocks, and of a last half.
 std::vector<float> run_in_proj_q4(KernelDevice& d, unsigned) {
-  constexpr int64_t cols = 32 * 37, qkv_rows = 1200, z_rows = 20, heads = 5;
+  constexpr int64_t cols = 32 * 38, qkv_rows = 1200, z_rows = 20;
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(qkv_rows, z_rows);
   const float* const x = d.put(drawn(40, cols));
-  std::vector<float*> y;
-  for (const int64_t rows : {qkv_rows, z_rows, heads, heads}) {
-    y.push_back(d.fresh<float>(static_cast<size_t>(rows)));
-  }
+  float* const qkv = d.fresh<float>(qkv_rows);
+  float* const z = d.fresh<float>(z_rows);
   d.launch<kernels::InProjQ4>(
       KernelId::in_proj_q4, kernels::in_proj_q4_shape(blocks, cols),
-      {.qkv = {{d.put(drawn_tiles(41, qkv_rows, cols))}, {x}, {y[0]}, qkv_rows, cols},
-       .z = {{d.put(drawn_tiles(42, z_rows, cols))}, {x}, {y[1]}, z_rows, cols},
-       .b = {{d.put(drawn(43, heads * cols))}, {x}, {y[2]}, heads, cols},
-       .a = {{d.put(drawn(44, heads * cols))}, {x}, {y[3]}, heads, cols},
-       .qkv_blocks = static_cast<int32_t>(blocks.qkv),
-       .z_blocks = static_cast<int32_t>(blocks.z)});
+      {.qkv = {{d.put(drawn_tiles(41, qkv_rows, cols))}, {x}, {qkv}, qkv_rows, cols, 2},
+       .z = {{d.put(drawn_tiles(42, z_rows, cols))}, {x}, {z}, z_rows, cols, 2},
+       .qkv_blocks = static_cast<int32_t>(blocks.qkv)});
   std::vector<float> out;
-  d.get(out, y[0], qkv_rows);
-  d.get(out, y[1], z_rows);
-  d.get(out, y[2], heads);
-  d.get(out, y[3], heads);
+  d.get(out, qkv, qkv_rows);
+  d.get(out, z, z_rows);
   return out;
 }
 
 std::vector<float> run_conv_gates_norm(KernelDevice& d, unsigned threads) {
-  constexpr int64_t k_heads = 3, head_dim = 40, v_heads = 6, taps = 4;
+  constexpr int64_t k_heads = 3, head_dim = 40, v_heads = 6, taps = 4, cols = 700;
   constexpr int64_t k_dim = k_heads * head_dim;
   constexpr int64_t channels = 2 * k_dim + v_heads * 24;
   float* const history = d.put(drawn(50, (taps - 1) * channels));
   float* const conv = d.fresh<float>(channels);
   float* const normed = d.fresh<float>(2 * k_dim);
   float* const gates = d.fresh<float>(2 * v_heads);
+  float* const small = d.fresh<float>(2 * v_heads);
+  const float* const h = d.put(drawn(57, cols));
   const auto shape = [](unsigned size) {
     return kernels::conv_gates_norm_shape(channels, k_heads, head_dim, v_heads, size);
   };
@@ -54,8 +49,10 @@ std::vector<float> run_conv_gates_norm(KernelDevice& d, unsigned threads) {
                 .y = {conv},
                 .channels = channels,
                 .taps = taps},
-       .gates = {.a = {d.put(drawn(53, v_heads))},
-                 .b = {d.put(drawn(54, v_heads))},
+       .b = {{d.put(drawn(54, v_heads * cols))}, {h}, {small}, v_heads, cols},
+       .a = {{d.put(drawn(53, v_heads * cols))}, {h}, {small + v_heads}, v_heads, cols},
+       .gates = {.a = {small + v_heads},
+                 .b = {small},
                  .A_log = {d.put(drawn(55, v_heads))},
                  .dt_bias = {d.put(drawn(56, v_heads))},
                  .beta = {gates},
@@ -73,6 +70,7 @@ std::vector<float> run_conv_gates_norm(KernelDevice& d, unsigned threads) {
   d.get(out, history, (taps - 1) * channels);
   d.get(out, conv, channels);
   d.get(out, normed, 2 * k_dim);
+  d.get(out, small, 2 * v_heads);
   d.get(out, gates, 2 * v_heads);
   return out;
 }
@@ -116,7 +114,7 @@ std::vector<float> run_delta_rule_norm(KernelDevice& d, unsigned) {
 
 std::vector<KernelCase> fused_kernel_cases() {
   return {{"in_proj_q4", {usual_size}, run_in_proj_q4},
-          {"conv_gates_norm", {usual_size, 32, 64, 256}, run_conv_gates_norm},
+          {"conv_gates_norm", {usual_size, 192, 256}, run_conv_gates_norm},
           {"delta_rule_norm", {usual_size}, run_delta_rule_norm}};
 }
 
