@@ -118,36 +118,40 @@ inline constexpr bool begins_early<begins<Early::writes>> = true;
 
 namespace {
 
+enum class HostBetween : uint8_t { does_nothing, reads, waits };
+
 // After a launch that wrote the first half of x.
 template <auto kernel>
-std::optional<Fault> run_after_another(bool host_between) {
+std::optional<Fault> run_after_another(HostBetween host) {
   simt::Machine machine;
   auto* const x = static_cast<float*>(machine.allocate(256, "x"));
   EXPECT_FALSE(machine.fill(x, 0, 256));
   EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, {{x}, 64}));
   float first = 0;
-  if (host_between) {
+  if (host == HostBetween::reads) {
     EXPECT_FALSE(machine.read(&first, x, sizeof first));
   }
+  if (host == HostBetween::waits) machine.synchronise();
   return launch<kernel>(machine, one_warp, {{x}, 64});
 }
 
 TEST(SimulatedEarlyLaunches, ReadNothingThatOneBeforeMayStillWrite) {
-  EXPECT_FALSE(run_after_another<begins<Early::reads_other>>(false));
-  const auto fault = run_after_another<begins<Early::reads_same>>(false);
+  EXPECT_FALSE(run_after_another<begins<Early::reads_other>>(HostBetween::does_nothing));
+  const auto fault = run_after_another<begins<Early::reads_same>>(HostBetween::does_nothing);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, FaultKind::early_access) << fault->text();
-  EXPECT_FALSE(run_after_another<begins<Early::reads_same>>(true)) << "the host waited for it";
+  EXPECT_FALSE(run_after_another<begins<Early::reads_same>>(HostBetween::reads));
+  EXPECT_FALSE(run_after_another<begins<Early::reads_same>>(HostBetween::waits));
 }
 
 TEST(SimulatedEarlyLaunches, WriteNothingBeforeTheyWaited) {
-  const auto fault = run_after_another<begins<Early::writes>>(true);
+  const auto fault = run_after_another<begins<Early::writes>>(HostBetween::waits);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, FaultKind::early_access) << fault->text();
 }
 
 TEST(SimulatedEarlyLaunches, OthersWaitBeforeTheirFirstStep) {
-  EXPECT_FALSE(run_after_another<writes_a_number<0>>(false));
+  EXPECT_FALSE(run_after_another<writes_a_number<0>>(HostBetween::does_nothing));
 }
 
 }  // namespace

@@ -90,8 +90,10 @@ class SimtBackend final : public Backend {
   Status zero(void* to, uint64_t bytes) override { return run_or_record(Zero{to, bytes}); }
   Status launch(KernelId id, const LaunchShape& shape, const void* params,
                 size_t params_bytes) override;
-  Status synchronise() override { return {}; }
-  // One after the other as queued is an order that lanes allow.
+  Status synchronise() override {
+    machine_.synchronise();
+    return {};
+  }
 
   Status begin_capture() override;
   Status end_capture(std::unique_ptr<Graph>* graph) override;

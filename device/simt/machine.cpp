@@ -51,7 +51,7 @@ struct Machine::Parts {
   Memory memory;
   Block block;
   uint32_t next_run = 1;
-  uint32_t first_queued_run = 1;  // after the host's last access: it and a launch never overlap
+  uint32_t first_queued_run = 1;  // since the host last waited or touched memory
 
   Allocation* host_finds(const void* from, size_t bytes) {
     first_queued_run = next_run;
@@ -128,6 +128,8 @@ std::optional<Fault> Machine::poison(void* to, size_t bytes) {
   }
   return std::nullopt;
 }
+
+void Machine::synchronise() { parts_->first_queued_run = parts_->next_run; }
 
 std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const void*),
                                   const void* params, const LaunchShape& shape) {

@@ -42,6 +42,8 @@ class Machine {
   // std::bad_alloc where the system has no memory for stacks or records.
   [[nodiscard]] std::optional<Fault> run(std::string_view kernel, void (*body)(const void*),
                                          const void* params, const LaunchShape& shape);
+  // The host has waited for all launches: no later one overlaps them.
+  void synchronise();
 
  private:
   struct Parts;

@@ -44,12 +44,17 @@ inline void queue_in_proj(const Work& w) {
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(s.conv_dim(), s.v_dim());
   const int64_t hidden = s.hidden_size;
   w.queue<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, hidden),
-                               {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden},
-                                {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden},
+                               {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden, 2},
+                                {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden, 2},
                                 static_cast<int32_t>(blocks.qkv)});
 }
 inline void queue_out(const Work& w) {
   w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
+}
+
+// As a layer has it, behind the few blocks of the recurrence.
+inline void queue_out_of_layer(const Work& w) {
+  w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim(), kernels::q4_stages);
 }
 
 inline void queue_conv_gates_norm(const Work& w) {
@@ -94,7 +99,6 @@ inline void queue_delta_rule_norm(const Work& w) {
 struct TimedKernel {
   std::string name;
   uint64_t bytes;
-  bool is_projection;
   void (*queue)(const Work& w);
 };
 
@@ -112,29 +116,34 @@ struct TimedProjection {
 inline std::vector<TimedProjection> q4_projections(const Shape& s) {
   const auto timed = [](std::string name, int64_t rows, int64_t cols, void (*queue)(const Work&)) {
     const uint64_t bytes = projection_bytes(rows, cols);
-    return TimedProjection{{std::move(name), bytes, true, queue}, rows, cols};
+    return TimedProjection{{std::move(name), bytes, queue}, rows, cols};
   };
   return {timed("gemv_q4 qkv", s.conv_dim(), s.hidden_size, queue_qkv),
           timed("gemv_q4 z", s.v_dim(), s.hidden_size, queue_z),
           timed("gemv_q4 out", s.hidden_size, s.v_dim(), queue_out)};
 }
 
+// All that a layer's projections of h read, b and a with qkv and z.
+inline uint64_t in_proj_bytes(const Shape& s) {
+  return projection_bytes(s.conv_dim() + s.v_dim(), s.hidden_size) +
+         bytes_of(2 * s.num_v_heads * (s.hidden_size + 1));
+}
+
 // The launches of a layer, in order.
 inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   const int64_t hidden = s.hidden_size;
   const int64_t heads = s.num_v_heads;
-  const int64_t small_floats = 2 * heads * (hidden + 1);
+  const int64_t small_floats = 2 * heads * (hidden + 1) + hidden;
   const int64_t conv_floats = s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count();
   const int64_t norm_and_gates_floats = 4 * s.k_dim() + 6 * heads;
   const int64_t delta_floats = 2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads;
   return {
-      {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden) + bytes_of(small_floats),
-       true, queue_in_proj},
-      {"conv_gates_norm", bytes_of(conv_floats + norm_and_gates_floats), false,
+      {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden), queue_in_proj},
+      {"conv_gates_norm", bytes_of(small_floats + conv_floats + norm_and_gates_floats),
        queue_conv_gates_norm},
-      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim), false,
+      {"delta_rule_norm", bytes_of(delta_floats + 3 * s.v_dim() + s.head_v_dim),
        queue_delta_rule_norm},
-      {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), true, queue_out},
+      {"gemv_q4 out", projection_bytes(hidden, s.v_dim()), queue_out_of_layer},
   };
 }
 
