@@ -246,6 +246,7 @@ TEST_F(StackRunCli, NothingJudgedIsStatus1) {
                                   "--engine ") +
                       PLUGIN_DIR + "/only_dequant.so");
   EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not_applicable: the engine has no pool_init"));
 }
 
 // With or without a GPU the report says who summed up; without one --sums gpu is status 5.
