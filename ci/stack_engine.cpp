@@ -14,10 +14,21 @@ namespace {
 // Three large projections a layer.
 uint64_t first_key(int64_t layer) { return static_cast<uint64_t>(3 * layer) + 1; }
 
+// Of a partial engine a part of the table is null.
+std::optional<Engine> opened_if_it_serves(const EngineSource& source, const Shape& shape,
+                                          Verdict* why) {
+  for (const char* call : {"pool_init", "pool_put", "load_layer_f32", "bind_q4", "step", "read"}) {
+    if (source.description.calls.contains(call)) continue;
+    *why = refusal(GDN_UNSUPPORTED, fmt::format("the engine has no {}", call));
+    return std::nullopt;
+  }
+  return Engine::open(source, shape, default_options(), why);
+}
+
 }  // namespace
 
 StackEngine::StackEngine(const EngineSource& source, const Shape& shape)
-    : shape_(shape), engine_(Engine::open(source, shape, default_options(), &conduct_)) {
+    : shape_(shape), engine_(opened_if_it_serves(source, shape, &conduct_)) {
   if (!engine_) return;
   conduct_.outcome = Outcome::holds;
   const int64_t bytes = q4_bytes(shape.conv_dim(), shape.hidden_size) +

@@ -141,17 +141,19 @@ void print_report(const StackReport& report, const StackRunCommand& command, con
   if (!report.conduct.detail.empty()) {
     to_terminal("{}: {}\n", name_of(report.conduct.outcome), visible(report.conduct.detail));
   }
+  to_terminal("{} of {} tokens and layers judged, {} of them fail, {} numbers: {}\n",
+              report.token_layers, run.tokens * run.shape.num_layers, report.failing,
+              report.verdict.elements, name_of(report.verdict.outcome));
+  if (run.sums != nullptr) {
+    to_terminal("{} rows of matrices summed up by the GPU, {} of them again by the CPU\n",
+                report.rows_elsewhere, report.rows_again);
+  }
   const StackSeconds& s = report.seconds;
   to_terminal(
-      "{} of {} tokens and layers judged, {} of them fail, {} numbers: {}\n"
-      "rows of matrices summed up by the GPU: {}, of them again by the CPU: {}\n"
       "seconds: {:.1f} making weights, {:.1f} loading them, {:.1f} judging; meanwhile {:.1f} in "
       "the "
       "engine's steps and reads, {:.1f} in {} threads that judge\nreplay: {}\n",
-      report.token_layers, run.tokens * run.shape.num_layers, report.failing,
-      report.verdict.elements, name_of(report.verdict.outcome), report.rows_elsewhere,
-      report.rows_again, s.weights, s.loading, s.judging, s.engine, s.threads, run.threads,
-      command_of(command, run));
+      s.weights, s.loading, s.judging, s.engine, s.threads, run.threads, command_of(command, run));
 }
 
 ExitStatus stack_run_of(const StackRunCommand& command, Doing& now) {

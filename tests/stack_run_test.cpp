@@ -231,14 +231,13 @@ TEST_F(StackRunCli, AFaultIsStatus1WithWhatWhereAndACommand) {
       run("stack-run --shape small --layers 2 --tokens 3 --sums cpu "
           "--engine mutant:decay_of_the_next_head");
   EXPECT_EQ(ran.status, 1) << ran.output;
-  EXPECT_THAT(ran.output, HasSubstr("fails: S of token 1, layer 0"));
+  EXPECT_THAT(ran.output, HasSubstr("fails: G of token 0, layer 0"));
   EXPECT_THAT(ran.output, HasSubstr("got "));
   EXPECT_THAT(ran.output, HasSubstr("want "));
   EXPECT_THAT(ran.output, HasSubstr("replay: "));
-  const nlohmann::json report =
-      json_of("--sums cpu --engine mutant:decay_of_the_next_head", 1);
+  const nlohmann::json report = json_of("--sums cpu --engine mutant:decay_of_the_next_head", 1);
   EXPECT_EQ(report.at("verdict"), "fails");
-  EXPECT_THAT(report.at("first_failure"), HasSubstr("S of token 1, layer 0"));
+  EXPECT_THAT(report.at("first_failure"), HasSubstr("G of token 0, layer 0"));
 }
 
 // An engine that serves too little of the interface is not judged, and that is not green.
@@ -247,6 +246,7 @@ TEST_F(StackRunCli, NothingJudgedIsStatus1) {
                                   "--engine ") +
                       PLUGIN_DIR + "/only_dequant.so");
   EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("not_applicable: the engine has no pool_init"));
 }
 
 // With or without a GPU the report says who summed up; without one --sums gpu is status 5.
