@@ -296,8 +296,8 @@ TEST_F(NightlyScript, OnAGpuTheEngineCudaIsJudgedAndTheDeviceChecked) {
   program("bin/nvidia-smi", "#!/bin/sh\necho 'A GPU, 1.2'\n");
   program("bin/compute-sanitizer", "#!/bin/sh\nexit 0\n");
   program("programs/deltaproof", stand_in);
-  for (const char* name : {"gpu_bench", "planted_faults", "platform_gpu", "elementary_gpu",
-                           "elementary_exhaustive"}) {
+  for (const char* name :
+       {"gpu_bench", "planted_faults", "platform_gpu", "elementary_gpu", "elementary_exhaustive"}) {
     program(std::string("programs/") + name, "#!/bin/sh\nexit 0\n");
   }
   program("programs/gpu_check", R"sh(#!/usr/bin/env bash
@@ -318,6 +318,13 @@ echo '{"parts": [{"tables": [], "statements": [{"text": "a", "holds": true, "det
   EXPECT_THAT(content("out/logs/device.log"), Not(HasSubstr("catalogue: status")));
   EXPECT_THAT(content("out/logs/device.log"), HasSubstr("memcheck-engine: status"));
   EXPECT_FALSE(fs::exists(path("tree/docs")));
+
+  const Ran bench =
+      run_line("PATH=" + path("bin") + ":$PATH " + path("tree/ci/gpu") + " --bench --binaries " +
+               path("programs") + " --out " + path("bench") + " 2>&1");
+  EXPECT_EQ(bench.status, 0) << bench.output;
+  EXPECT_THAT(bench.output, HasSubstr("bench: status 0"));
+  EXPECT_THAT(bench.output, Not(HasSubstr("launches: status")));
 }
 
 // --out "$UNSET" would be the root, and --out . has a folder fuzz.
