@@ -67,22 +67,29 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
 // 256 is accumulator i % 4 of lane i / 4; neighbouring lanes are added first, the two warps last.
 GDN_DEVICE void gemv_f32_rows(const GemvF32& p, int64_t first_row) {
   GDN_SHARED(float, of_warp, 32);
-  const int row_of_block = thread_index() / gemv_threads_a_row;
-  const int lane_of_row = thread_index() % gemv_threads_a_row;
-  const int64_t row = first_row + row_of_block;
-  float sum = 0;
-  if (row < p.rows) {
-    const global<const float> w = p.w + row * p.cols;
-    sum = p.cols % 4 == 0 ? gemv_lane_sum<true>(p, w, lane_of_row)
-                          : gemv_lane_sum<false>(p, w, lane_of_row);
-  }
-  sum = warp_tree_sum(sum);
-  if (lane() == 0) of_warp[warp_index()] = sum;
-  barrier();
-  if (lane_of_row != 0 || row >= p.rows) return;
-  const float first = of_warp[gemv_warps_a_row * row_of_block];
-  const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
-  p.y[row] = first + second;
+  Steps<float> steps;
+  steps([&](float& sum) {
+    const int lane_of_row = thread_index() % gemv_threads_a_row;
+    const int64_t row = first_row + thread_index() / gemv_threads_a_row;
+    if (row < p.rows) {
+      const global<const float> w = p.w + row * p.cols;
+      sum = p.cols % 4 == 0 ? gemv_lane_sum<true>(p, w, lane_of_row)
+                            : gemv_lane_sum<false>(p, w, lane_of_row);
+    }
+  });
+  steps.warp_tree_sum();
+  steps([&](const float& sum) {
+    if (lane() == 0) of_warp[warp_index()] = sum;
+  });
+  steps.barrier();
+  steps([&](const float&) {
+    const int row_of_block = thread_index() / gemv_threads_a_row;
+    const int64_t row = first_row + row_of_block;
+    if (thread_index() % gemv_threads_a_row != 0 || row >= p.rows) return;
+    const float first = of_warp[gemv_warps_a_row * row_of_block];
+    const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
+    p.y[row] = first + second;
+  });
 }
 
 GDN_KERNEL void gemv_f32(const GemvF32& p) {
@@ -97,5 +104,7 @@ namespace gdn::inline GDN_MACHINE {
 // What a thread has read ahead needs some 110 registers.
 template <>
 inline constexpr int block_threads_max<kernels::gemv_f32> = 256;
+template <>
+inline constexpr bool runs_by_steps<kernels::gemv_f32> = true;
 
 }  // namespace gdn::inline GDN_MACHINE
