@@ -384,6 +384,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // What one case gives back the next one takes: the system need not be asked each time.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MXFAST, 0);
   mallopt(M_MMAP_THRESHOLD, 30 << 20);
   try {
     return run(argc, argv);

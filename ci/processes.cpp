@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -101,19 +102,24 @@ pid_t fork_child(const WatchedCalls& calls) {
 
 }  // namespace
 
-void Channel::send(char kind, size_t step, std::string_view bytes) {
+void Channel::add(char kind, size_t step, std::string_view bytes) {
   const Frame frame = {static_cast<uint64_t>(kind), step, bytes.size()};
-  std::string whole(reinterpret_cast<const char*>(&frame), sizeof frame);
-  whole += bytes;
-  if (!write_all(descriptor_, whole.data(), whole.size())) std::_Exit(0);
+  unsent_.append(reinterpret_cast<const char*>(&frame), sizeof frame);
+  unsent_ += bytes;
+}
+
+void Channel::send() {
+  if (!write_all(descriptor_, unsent_.data(), unsent_.size())) std::_Exit(0);
+  unsent_.clear();
 }
 
 void Channel::begin(size_t step) {
   step_ = step;
-  send(frame_begin, step, "");
+  add(frame_begin, step, "");
+  send();
 }
 
-void Channel::put(std::string_view result) { send(frame_result, step_, result); }
+void Channel::put(std::string_view result) { add(frame_result, step_, result); }
 
 // One child, and what the parent knows of it.
 class Worker {
@@ -156,6 +162,9 @@ class Worker {
   // What it wrote before is still taken by `listen`, which finds it gone after that.
   void stop_if_it_hangs() {
     if (!in_step_ || !why_stopped_.empty()) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_at_ < std::chrono::milliseconds(look_every_ms)) return;
+    looked_at_ = now;
     why_stopped_ = calls_.why_stop(child_);
     const double seconds = step_time_.look();
     if (why_stopped_.empty() && work_.step_seconds_max > 0 && seconds > work_.step_seconds_max) {
@@ -185,12 +194,15 @@ class Worker {
       Assignment assignment = {};
       while (read_all(descriptor, &assignment, sizeof assignment)) {
         work_.run(assignment.task, assignment.first, channel);
-        channel.send(frame_done, 0, "");
+        channel.add(frame_done, 0, "");
+        channel.send();
       }
     } catch (const std::exception& error) {
+      channel.send();
       fmt::print(stderr, "deltaproof: {}\n", error.what());
       std::_Exit(1);
     } catch (...) {
+      channel.send();
       std::_Exit(1);
     }
     std::_Exit(0);
@@ -250,6 +262,7 @@ class Worker {
   size_t next_step_ = 0;  // to begin with, where another process goes on
   WatchedCalls calls_;
   TimeToRun step_time_;
+  std::chrono::steady_clock::time_point looked_at_;
   std::string why_stopped_;  // not empty: because it hung
 };
 

@@ -15,13 +15,16 @@ class Channel {
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
   // Before each step in which foreign code runs. Steps of a task only grow.
   void begin(size_t step);
-  // What the step gave; the step is over.
+  // What the step gave; the step is over. It is sent with what comes next, as each message wakes
+  // the other process.
   void put(std::string_view result);
 
  private:
   friend class Worker;
-  void send(char kind, size_t step, std::string_view bytes);
+  void add(char kind, size_t step, std::string_view bytes);
+  void send();
   int descriptor_;
+  std::string unsent_;
   size_t step_ = 0;
 };
 

@@ -53,9 +53,7 @@ std::map<int, double> TimeToRun::waits() const {
 
 void TimeToRun::start(pid_t child) {
   child_ = child;
-  waited_before_ = waits();
-  seen_at_ = seconds_by_the_clock();
-  by_the_clock_ = 0;
+  is_seen_ = false;
 }
 
 double TimeToRun::look() {
@@ -63,6 +61,13 @@ double TimeToRun::look() {
   // Of all waiting so much at most, so that what never comes back has an end on any machine.
   constexpr double waiting_max = 0.9;
   const double now = seconds_by_the_clock();
+  if (!is_seen_) {
+    is_seen_ = true;
+    waited_before_ = waits();
+    seen_at_ = now;
+    by_the_clock_ = 0;
+    return 0;
+  }
   by_the_clock_ += std::min(now - seen_at_, seen_at_once_max);
   seen_at_ = now;
   double waited = 0;

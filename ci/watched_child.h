@@ -22,7 +22,9 @@ double call_seconds_max();
 inline constexpr int look_every_ms = 200;
 
 // Seconds of a child in which it could run, as far as somebody looked: a parent that was itself
-// stopped, or a machine that slept, saw none.
+// stopped, or a machine that slept, saw none. They count from the first look on: most of what is
+// timed ends before there is one, and what the system says of a child costs as much as a small
+// case.
 class TimeToRun {
  public:
   void start(pid_t child);
@@ -32,6 +34,7 @@ class TimeToRun {
   std::map<int, double> waits() const;  // by thread
 
   pid_t child_ = 0;
+  bool is_seen_ = false;
   std::map<int, double> waited_before_;
   double seen_at_ = 0, by_the_clock_ = 0;
 };

@@ -29,41 +29,68 @@ inline LaunchShape conv_gates_norm_shape(int64_t channels, int64_t k_heads, int6
           .threads = threads};
 }
 
-GDN_DEVICE void projected_gates_of_head(const ConvGatesNorm& p, int64_t head) {
-  GDN_SHARED(float, of_warp, 2 * gemv_warps_a_row);
+GDN_DEVICE void projected_gates_of_head(const ConvGatesNorm& p, int64_t head,
+                                        const shared<float>& of_warp,
+                                        const shared<float>& weights) {
   constexpr int steps_at_once = 20;  // all of 5120 columns
-  const GateWeights weights = gate_weights(p.gates, head);
-  const int which = thread_index() / gemv_threads_a_row;
-  if (which < 2) {
-    const float sum = gemv_warp_sum<steps_at_once>(which == 0 ? p.b : p.a, head);
-    if (lane() == 0) of_warp[warp_index()] = sum;
-  }
-  barrier();
-  if (thread_index() != 0) return;
-  const float b = of_warp[0] + of_warp[1];
-  const float a = of_warp[2] + of_warp[3];
-  p.b.y[head] = b;
-  p.a.y[head] = a;
-  gates_of(p.gates, head, weights, a, b);
+  Steps<float> steps;
+  steps([&](float& sum) {
+    const int which = thread_index() / gemv_threads_a_row;
+    GateWeights read = {};
+    if (thread_index() == 0) read = gate_weights(p.gates, head);
+    if (which < 2) sum = gemv_thread_sum<steps_at_once>(which == 0 ? p.b : p.a, head);
+    if (thread_index() != 0) return;
+    weights[0] = read.A_log;
+    weights[1] = read.dt_bias;
+  });
+  steps.warp_tree_sum();
+  steps([&](const float& sum) {
+    if (lane() == 0 && warp_index() < 2 * gemv_warps_a_row) of_warp[warp_index()] = sum;
+  });
+  steps.barrier();
+  steps([&](const float&) {
+    if (thread_index() != 0) return;
+    const float b = of_warp[0] + of_warp[1];
+    const float a = of_warp[2] + of_warp[3];
+    p.b.y[head] = b;
+    p.a.y[head] = a;
+    gates_of(p.gates, head, {weights[0], weights[1]}, a, b);
+  });
+}
+
+// A head of q or of k: its channels, then the norm, by the first warp.
+GDN_DEVICE void convolved_and_normed_head(const ConvGatesNorm& p, int64_t head) {
+  Steps<float> steps;
+  steps([&](float&) {
+    for (int64_t i = thread_index(); i < p.norm.head_dim; i += thread_count()) {
+      conv_of_channel(p.conv, head * p.norm.head_dim + i);
+    }
+    wait_for_launches_before();
+  });
+  steps.barrier();
+  steps([&](float& sum) {
+    if (warp_index() == 0) sum = lane_sum_of_squares(qk_norm_head(p.norm, head).x, p.norm.head_dim);
+  });
+  steps.warp_tree_sum();
+  steps([&](const float& sum) {
+    if (warp_index() == 0) qk_norm_of_head(p.norm, qk_norm_head(p.norm, head), sum);
+  });
 }
 
 GDN_KERNEL void conv_gates_norm(const ConvGatesNorm& p) {
+  GDN_SHARED(float, of_warp, 2 * gemv_warps_a_row);
+  GDN_SHARED(float, weights, 2);
   int64_t block = block_index();
-  if (block < p.gates.count) return projected_gates_of_head(p, block);
+  if (block < p.gates.count) return projected_gates_of_head(p, block, of_warp, weights);
   block -= p.gates.count;
   const int64_t heads = 2 * p.norm.k_heads;
-  if (block < heads) {
-    for (int64_t i = thread_index(); i < p.norm.head_dim; i += thread_count()) {
-      conv_of_channel(p.conv, block * p.norm.head_dim + i);
-    }
-    wait_for_launches_before();
-    barrier();  // the head is normed by one warp
-    if (warp_index() == 0) qk_norm_of_head(p.norm, block);
-    return;
-  }
-  const int64_t channel =
-      heads * p.norm.head_dim + (block - heads) * thread_count() + thread_index();
-  if (channel < p.conv.channels) conv_of_channel(p.conv, channel);
+  if (block < heads) return convolved_and_normed_head(p, block);
+  const int64_t first = heads * p.norm.head_dim + (block - heads) * thread_count();
+  Steps<float> steps;
+  steps([&](float&) {
+    const int64_t channel = first + thread_index();
+    if (channel < p.conv.channels) conv_of_channel(p.conv, channel);
+  });
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
@@ -75,5 +102,7 @@ template <>
 inline constexpr int block_threads_max<kernels::conv_gates_norm> = 256;
 template <>
 inline constexpr bool begins_early<kernels::conv_gates_norm> = true;
+template <>
+inline constexpr bool runs_by_steps<kernels::conv_gates_norm> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

@@ -41,7 +41,8 @@ GDN_DEVICE GatedNormInputs gated_norm_inputs(const GatedNorm& p, int64_t head, i
 template <class Numbers>
 GDN_DEVICE void gated_norm_of_head(const GatedNorm& p, int64_t head, const Numbers& o,
                                    GatedNormInputs inputs) {
-  const float mean = sum_of_squares(o, p.head_dim) / static_cast<float>(p.head_dim);
+  const float squares = warp_tree_sum(lane_sum_of_squares(o, p.head_dim));
+  const float mean = squares / static_cast<float>(p.head_dim);
   const float factor = rsqrt_f32(mean + p.eps);
   barrier();  // y may be o, of which every warp has read all by now
   for (int64_t i = thread_index(); i < p.head_dim; i += thread_count()) {

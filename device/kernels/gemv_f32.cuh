@@ -68,32 +68,39 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
   return block_of_4_sum(sum[0], sum[1], sum[2], sum[3]);
 }
 
-// By the 64 threads of a row, each a warp's sum. Order: stride 256 fused, block 4, tree_adjacent.
-// Column i of 256 is accumulator i % 4 of lane i / 4; neighbouring lanes are added first, the two
-// warps last.
+// What a thread has of a row that two warps share, the first of them for the columns below 128 of
+// every 256. Order: stride 256 fused, block 4, tree_adjacent. Column i of 256 is accumulator i % 4
+// of lane i / 4; neighbouring lanes are added first, the two warps last.
 template <int steps_at_once = 10>
-GDN_DEVICE float gemv_warp_sum(const GemvF32& p, int64_t row) {
+GDN_DEVICE float gemv_thread_sum(const GemvF32& p, int64_t row) {
   const int lane_of_row = thread_index() % gemv_threads_a_row;
   const global<const float> w = p.w + row * p.cols;
-  return warp_tree_sum(p.cols % 4 == 0 ? gemv_lane_sum<true, steps_at_once>(p, w, lane_of_row)
-                                       : gemv_lane_sum<false, 1>(p, w, lane_of_row));
+  return p.cols % 4 == 0 ? gemv_lane_sum<true, steps_at_once>(p, w, lane_of_row)
+                         : gemv_lane_sum<false, 1>(p, w, lane_of_row);
 }
 
 GDN_KERNEL void gemv_f32(const GemvF32& p) {
   GDN_SHARED(float, of_warp, 32);
-  const int row_of_block = thread_index() / gemv_threads_a_row;
   const int rows_a_block = thread_count() / gemv_threads_a_row;
-  const int64_t row = static_cast<int64_t>(block_index()) * rows_a_block + row_of_block;
-  const bool is_row = row < p.rows;
-  if (is_row) {
-    const float sum = gemv_warp_sum(p, row);
+  const int64_t first_row = static_cast<int64_t>(block_index()) * rows_a_block;
+  Steps<float> steps;
+  steps([&](float& sum) {
+    const int64_t row = first_row + thread_index() / gemv_threads_a_row;
+    if (row < p.rows) sum = gemv_thread_sum(p, row);
+  });
+  steps.warp_tree_sum();
+  steps([&](const float& sum) {
     if (lane() == 0) of_warp[warp_index()] = sum;
-  }
-  barrier();
-  if (!is_row || thread_index() % gemv_threads_a_row != 0) return;
-  const float first = of_warp[gemv_warps_a_row * row_of_block];
-  const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
-  p.y[row] = first + second;
+  });
+  steps.barrier();
+  steps([&](const float&) {
+    const int row_of_block = thread_index() / gemv_threads_a_row;
+    const int64_t row = first_row + row_of_block;
+    if (thread_index() % gemv_threads_a_row != 0 || row >= p.rows) return;
+    const float first = of_warp[gemv_warps_a_row * row_of_block];
+    const float second = of_warp[gemv_warps_a_row * row_of_block + 1];
+    p.y[row] = first + second;
+  });
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
@@ -105,5 +112,7 @@ template <>
 inline constexpr int block_threads_max<kernels::gemv_f32> = 256;
 template <>
 inline constexpr bool begins_early<kernels::gemv_f32> = true;
+template <>
+inline constexpr bool runs_by_steps<kernels::gemv_f32> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

@@ -58,6 +58,11 @@ using Params = typename ParamsOf<decltype(+kernel)>::type;
 template <auto kernel>
 inline constexpr int block_threads_max = 1024;
 
+// Whether a kernel is `Steps` alone: its threads meet where all of them are between two steps, and
+// what stands outside the steps asks for no thread. The simulator then needs no stacks.
+template <auto kernel>
+inline constexpr bool runs_by_steps = false;
+
 // Whether a kernel itself says, by wait_for_launches_before, from where on it needs what earlier
 // launches wrote. Any other waits before its first step.
 template <auto kernel>

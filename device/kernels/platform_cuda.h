@@ -100,6 +100,22 @@ GDN_DEVICE float warp_tree_sum(float value, Site = {}) {
   }
   return value;
 }
+
+// What the block's threads do from one place where they meet to the next, each with what it keeps.
+template <class Kept>
+class Steps {
+ public:
+  template <class Step>
+  GDN_DEVICE void operator()(const Step& step) {
+    step(kept_);
+  }
+  GDN_DEVICE void barrier() { on_cuda::barrier(); }
+  GDN_DEVICE void warp_tree_sum() { kept_ = on_cuda::warp_tree_sum(kept_); }
+
+ private:
+  Kept kept_ = {};
+};
+
 GDN_DEVICE uint32_t ballot(uint32_t mask, bool predicate, Site = {}) {
   return __ballot_sync(mask, predicate);
 }
@@ -207,9 +223,7 @@ GDN_DEVICE bool is_aligned(const Pointer<T>& p, uintptr_t bytes) {
 }
 
 // A launch may begin before those before it have ended. What they write is there after this.
-GDN_DEVICE void wait_for_launches_before() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
+GDN_DEVICE void wait_for_launches_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 GDN_DEVICE void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
 
 template <template <class> class Pointer, class T>

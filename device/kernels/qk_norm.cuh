@@ -34,26 +34,50 @@ inline LaunchShape qk_norm_shape(int64_t k_heads, [[maybe_unused]] int64_t head_
   return {.blocks = static_cast<unsigned>((2 * k_heads + warps - 1) / warps), .threads = threads};
 }
 
-// By a warp; the first k_heads are of q. Order: stride 32 fused, tree_adjacent. Form: x
-// rsqrt(sum + eps), and q that times its scale.
-GDN_DEVICE void qk_norm_of_head(const QkNorm& p, int64_t warp) {
-  const bool is_q = warp < p.k_heads;
-  const int64_t begin = (is_q ? warp : warp - p.k_heads) * p.head_dim;
-  const global<const float> x = (is_q ? p.q : p.k) + begin;
-  const global<float> normed = (is_q ? p.q_normed : p.k_normed) + begin;
-  const float of_sum = rsqrt_f32(sum_of_squares(x, p.head_dim) + p.eps);
+// A head of q or of k; the first k_heads are of q.
+struct QkNormHead {
+  global<const float> x;
+  global<float> normed;
+  bool is_q;
+};
+
+GDN_DEVICE QkNormHead qk_norm_head(const QkNorm& p, int64_t head) {
+  const bool is_q = head < p.k_heads;
+  const int64_t begin = (is_q ? head : head - p.k_heads) * p.head_dim;
+  return {(is_q ? p.q : p.k) + begin, (is_q ? p.q_normed : p.k_normed) + begin, is_q};
+}
+
+// By a lane. Order of the sum: stride 32 fused, tree_adjacent. Form: x rsqrt(sum + eps), and q that
+// times its scale.
+GDN_DEVICE void qk_norm_of_head(const QkNorm& p, const QkNormHead& head, float sum_of_squares) {
+  const float of_sum = rsqrt_f32(sum_of_squares + p.eps);
   const float factor = of_sum > p.factor_max ? p.factor_max : of_sum;
   for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
-    const float quotient = x[i] * factor;
-    normed[i] = is_q ? quotient * p.q_scale : quotient;
+    const float quotient = head.x[i] * factor;
+    head.normed[i] = head.is_q ? quotient * p.q_scale : quotient;
   }
 }
 
 GDN_KERNEL void qk_norm(const QkNorm& p) {
   const int warps = thread_count() / warp_size;
-  const int64_t warp = static_cast<int64_t>(block_index()) * warps + warp_index();
-  if (warp >= 2 * p.k_heads) return;
-  qk_norm_of_head(p, warp);
+  const int64_t first = static_cast<int64_t>(block_index()) * warps;
+  Steps<float> steps;
+  steps([&](float& sum) {
+    const int64_t head = first + warp_index();
+    if (head < 2 * p.k_heads) sum = lane_sum_of_squares(qk_norm_head(p, head).x, p.head_dim);
+  });
+  steps.warp_tree_sum();
+  steps([&](const float& sum) {
+    const int64_t head = first + warp_index();
+    if (head < 2 * p.k_heads) qk_norm_of_head(p, qk_norm_head(p, head), sum);
+  });
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels
+
+namespace gdn::inline GDN_MACHINE {
+
+template <>
+inline constexpr bool runs_by_steps<kernels::qk_norm> = true;
+
+}  // namespace gdn::inline GDN_MACHINE

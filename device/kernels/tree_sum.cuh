@@ -32,15 +32,15 @@ GDN_DEVICE float tree_of(float (&terms)[count]) {
   return terms[0];
 }
 
-// Of a warp's vector, in every lane: stride 32 fused, tree_adjacent.
+// What a lane has of a warp's vector; the warp's tree over it is stride 32 fused, tree_adjacent.
 template <class Numbers>
-GDN_DEVICE float sum_of_squares(const Numbers& x, int64_t count) {
+GDN_DEVICE float lane_sum_of_squares(const Numbers& x, int64_t count) {
   float sum = 0;
   for (int64_t i = lane(); i < count; i += warp_size) {
     const float element = x[i];
     sum = fused_multiply_add(element, element, sum);
   }
-  return warp_tree_sum(sum);
+  return sum;
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

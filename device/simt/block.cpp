@@ -28,12 +28,11 @@ Block::Block(const Options& options, Memory& memory)
     : options_(options), memory_(memory), shared_(options) {
   std::vector<std::vector<Thread>>& kept = kept_threads();
   if (kept.empty()) {
-    threads_.reserve(threads_max);  // fibers hold the address of their thread
+    threads_.reserve(threads_max);
   } else {
     threads_ = std::move(kept.back());
     kept.pop_back();
   }
-  for (Thread& thread : threads_) thread.block = this;
 }
 
 Block::~Block() {
@@ -48,13 +47,27 @@ std::vector<std::vector<Block::Thread>>& Block::kept_threads() {
 }
 
 std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t order) {
-  begin(launch, index);
+  order_ = order;
   in_order_ = order == 0;
+  begin(launch, index);
+  if (launch.by_steps) {
+    run_by_steps();
+  } else {
+    run_threads();
+  }
+  stopping_ = false;
+  running = {};
+  running_block = nullptr;
+  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  return std::exchange(fault_, std::nullopt);
+}
+
+void Block::run_threads() {
   while (true) {
     if (in_order_) {
       run_ready_in_order();
     } else {
-      run_ready_shuffled(order);
+      run_ready_shuffled();
     }
     if (stopping_ || finished_count_ == count_) break;
     fault_ = divergence();
@@ -63,11 +76,6 @@ std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t o
     open_barrier();
   }
   if (stopping_) stop_rest();
-  stopping_ = false;
-  running = {};
-  running_block = nullptr;
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
-  return std::exchange(fault_, std::nullopt);
 }
 
 void Block::begin(const Launch& launch, unsigned index) {
@@ -86,7 +94,7 @@ void Block::begin(const Launch& launch, unsigned index) {
     warp.lanes = warp.ready = warp.fresh = lanes == 32 ? ~0U : (1U << lanes) - 1;
     warp.in_call = warp.at_barrier = warp.finished = 0;
   }
-  while (threads_.size() < count_) add_thread();
+  while (threads_.size() < count_ && (!launch.by_steps || options_.checks)) add_thread();
   for (unsigned i = 0; i < count_ && options_.checks; ++i) {
     threads_[i].time = 1;
     threads_[i].known.fill(0);
@@ -102,43 +110,49 @@ void Block::begin(const Launch& launch, unsigned index) {
   running.block_y = static_cast<int>(block_y_);
   running.blocks = static_cast<int>(launch.shape.blocks);
   running.blocks_y = static_cast<int>(launch.shape.blocks_y);
+  running.by_steps = launch.by_steps;
 }
 
 // Where there is no memory for its stack, nothing of the thread stays.
 void Block::add_thread() {
   Thread& thread = threads_.emplace_back();
-  thread.block = this;
   try {
-    thread.fiber = std::make_unique<Fiber>();
-    thread.fiber->set_body(thread_main, &thread);
+    thread.fiber = std::make_unique<Fiber>(thread_main);
   } catch (...) {
     threads_.pop_back();
     throw;
   }
 }
 
-Fiber* Block::thread_main(void* argument) {
-  auto& thread = *static_cast<Thread*>(argument);
-  Block& block = *thread.block;
-  const auto index = static_cast<unsigned>(&thread - block.threads_.data());
-  Warp& warp = block.warps_[index / 32];
-  const uint32_t bit = 1U << index % 32;
+// The running thread's body, and after it those of threads that are next and have not begun: they
+// take over the stack, so that one which never waits costs no switch.
+Fiber* Block::thread_main() {
+  Block& block = *running_block;
+  while (true) {
+    const auto index = static_cast<unsigned>(running.thread);
+    block.run_body(block.warps_[index / 32], 1U << index % 32);
+    if (block.stopping_ || !block.in_order_) return nullptr;
+    const size_t next = block.next_in_order(index);
+    if (next == none) return nullptr;
+    running.thread = static_cast<int>(next);
+    std::unique_ptr<Fiber>& of_next = block.threads_[next].fiber;
+    if ((block.warps_[next / 32].fresh >> next % 32 & 1) == 0) return of_next.get();
+    std::swap(block.threads_[index].fiber, of_next);
+  }
+}
+
+void Block::run_body(Warp& warp, uint32_t bit) {
   warp.fresh &= ~bit;
   try {
-    block.launch_->body(block.launch_->params);
+    launch_->body(launch_->params);
   } catch (const Stopped&) {
   } catch (...) {
-    block.error_ = std::current_exception();
-    block.stopping_ = true;
+    error_ = std::current_exception();
+    stopping_ = true;
   }
   warp.finished |= bit;
   warp.ready &= ~bit;
-  ++block.finished_count_;
-  if (block.stopping_ || !block.in_order_) return nullptr;
-  const size_t next = block.next_in_order(index);
-  if (next == none) return nullptr;
-  running.thread = static_cast<int>(next);
-  return block.threads_[next].fiber.get();
+  ++finished_count_;
 }
 
 Block::Status Block::status_of(unsigned thread) const {
@@ -161,8 +175,8 @@ Block::Status Block::status_of(unsigned thread) const {
   }
 }
 
-void Block::run_ready_shuffled(uint64_t order) {
-  RandomOrder random(order ^ (uint64_t{run_} << 32) ^ barrier_time_);
+void Block::run_ready_shuffled() {
+  RandomOrder random(order_ ^ (uint64_t{run_} << 32) ^ barrier_time_);
   std::vector<unsigned> turn(count_);
   std::iota(turn.begin(), turn.end(), 0U);
   bool some_ran = true;
@@ -179,6 +193,9 @@ void Block::run_ready_shuffled(uint64_t order) {
 }
 
 Turn Block::arrive_at_barrier(Site site) {
+  if (launch_->by_steps) [[unlikely]] {
+    fail_in_step(site, "a barrier");
+  }
   const auto index = static_cast<unsigned>(running.thread);
   Warp& warp = warps_[index / 32];
   const uint32_t bit = 1U << index % 32;
@@ -201,6 +218,11 @@ void Block::open_barrier() {
     warps_[i].ready = warps_[i].at_barrier;
     warps_[i].at_barrier = 0;
   }
+  advance_clocks();
+}
+
+// What any thread did before, comes before what each does from here on.
+void Block::advance_clocks() {
   uint32_t latest = barrier_time_;
   const unsigned clocks = options_.checks ? count_ : 0;
   for (unsigned i = 0; i < clocks; ++i) latest = std::max(latest, threads_[i].time);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -26,6 +27,7 @@ struct Launch {
   void (*body)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
+  bool by_steps = false;          // body runs once a block
   uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
   uint32_t first_queued_run = 1;  // of the earlier launches that this one may overlap
 };
@@ -58,9 +60,13 @@ class Block {
   void copy_async(void* to, const void* from, unsigned bytes, Site site);
   void close_copies();
   void wait_for_copies(int sets, Site site);
-  void wait_for_launches_before() { threads_[static_cast<unsigned>(running.thread)].waited = true; }
+  void wait_for_launches_before();
   void* shared_array(const void* key, size_t bytes, Site site);
   void* dynamic_shared_bytes() { return shared_.dynamic(); }
+  void* room_of_steps(size_t bytes);
+  const unsigned* order_of_step();
+  void open_barrier_of_steps(Site site);
+  void tree_sums_of_steps(float* terms, Site site);
 
  private:
   enum class Status : uint8_t { fresh, ready, at_barrier, in_warp_call, finished };
@@ -71,9 +77,8 @@ class Block {
     int set;  // in how many sets that thread had closed its copies before
   };
   struct alignas(64) Thread {
-    Block* block = nullptr;
-    std::unique_ptr<Fiber> fiber;
-    Site site;  // of the barrier or warp call where it waits
+    std::unique_ptr<Fiber> fiber;  // on whose stack it is, or may begin
+    Site site;                     // of the barrier or warp call where it waits
     WarpCall call = WarpCall::sync;
     uint32_t mask = 0;
     int argument = 0;
@@ -107,11 +112,14 @@ class Block {
   void begin(const Launch& launch, unsigned index);
   void add_thread();
   static std::vector<std::vector<Thread>>& kept_threads();
-  static Fiber* thread_main(void* thread);
+  static Fiber* thread_main();
+  void run_body(Warp& warp, uint32_t bit);
   void resume(unsigned thread) {
     running.thread = static_cast<int>(thread);
     threads_[thread].fiber->resume();
   }
+  void run_by_steps();
+  void run_threads();
   void run_ready_in_order();
   // Of the threads that can go on, in order: the next of its warp, which begins anew after its last
   // one as long as any of it can; else of the next warp that has one.
@@ -126,9 +134,10 @@ class Block {
     }
     return warp * 32 + static_cast<unsigned>(__builtin_ctz(ready));
   }
-  void run_ready_shuffled(uint64_t order);
+  void run_ready_shuffled();
   Status status_of(unsigned thread) const;
   void open_barrier();
+  void advance_clocks();
   void stop_rest();
   std::optional<Fault> divergence() const;
   Fault diverged_barrier(unsigned waiting, unsigned absent) const;
@@ -141,6 +150,7 @@ class Block {
     running.thread = static_cast<int>(next);
     return {thread.fiber.get(), threads_[next].fiber.get()};
   }
+  [[noreturn, gnu::cold]] void fail_in_step(Site site, const char* what);
   [[noreturn, gnu::cold]] void fail_for_mask(uint32_t mask, uint32_t caller, uint32_t lanes,
                                              Site site);
   bool arrived_alike(unsigned one, unsigned two) const;
@@ -172,12 +182,17 @@ class Block {
   std::vector<Thread> threads_;
   std::array<Warp, 32> warps_;
   unsigned warp_count_ = 0;
+  uint64_t order_ = 0;    // draws the order of threads
   bool in_order_ = true;  // each thread hands over to the next itself
   // Of those that wait at the barrier: the first one's place, and whether all wait there.
   unsigned barrier_count_ = 0;
   Site barrier_site_;
   bool barrier_is_alike_ = true;
   unsigned finished_count_ = 0;
+  // Of a block by steps.
+  std::vector<std::max_align_t> room_of_steps_;
+  std::vector<unsigned> turn_;
+  uint64_t step_ = 0;
   std::vector<const char*> files_;
   const char* last_file_ = nullptr;
   unsigned last_file_index_ = 0;

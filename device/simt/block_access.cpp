@@ -29,7 +29,17 @@ void* shared_array(const void* key, size_t bytes, Site site) {
 }
 void* dynamic_shared_bytes() { return running_block->dynamic_shared_bytes(); }
 
+// Outside every step: the whole block.
+void Block::wait_for_launches_before() {
+  if (running.thread != no_thread) {
+    threads_[static_cast<unsigned>(running.thread)].waited = true;
+    return;
+  }
+  for (unsigned i = 0; i < count_; ++i) threads_[i].waited = true;
+}
+
 void Block::access(const void* address, unsigned bytes, Access access, Space space, Site site) {
+  if (running.thread == no_thread) fail_in_step(site, "an access");
   const Target target = space == Space::shared ? shared_target(address, bytes, site)
                                                : global_target(address, bytes, site);
   const auto what = [&](const char* done) {

@@ -31,17 +31,13 @@ void multiply(const std::array<MatrixLane*, 32>& lanes) {
   }
 }
 
-// Of the floats that lanes bring, the sum that each takes: neighbours first, then pairs of pairs.
+// Of the floats that lanes bring, the sum that each takes.
 void add_up(const std::array<uint64_t, 32>& brought, std::array<uint64_t, 32>& taken) {
-  std::array<float, 32> sums{};
+  std::array<float, 32> terms{};
   for (size_t lane = 0; lane < 32; ++lane) {
-    sums[lane] = std::bit_cast<float>(static_cast<uint32_t>(brought[lane]));
+    terms[lane] = std::bit_cast<float>(static_cast<uint32_t>(brought[lane]));
   }
-  for (size_t distance = 1; distance < 32; distance *= 2) {
-    const std::array<float, 32> before = sums;
-    for (size_t lane = 0; lane < 32; ++lane) sums[lane] = before[lane] + before[lane ^ distance];
-  }
-  for (size_t lane = 0; lane < 32; ++lane) taken[lane] = std::bit_cast<uint32_t>(sums[lane]);
+  taken.fill(std::bit_cast<uint32_t>(tree_sum(terms.data())));
 }
 
 }  // namespace
@@ -81,6 +77,9 @@ void Block::fail_for_mask(uint32_t mask, uint32_t caller, uint32_t lanes, Site s
 
 Turn Block::arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument,
                                 Site site) {
+  if (launch_->by_steps) [[unlikely]] {
+    fail_in_step(site, "a warp operation");
+  }
   const auto index = static_cast<unsigned>(running.thread);
   Warp& warp = warps_[index / 32];
   const uint32_t bit = 1U << index % 32;

@@ -25,7 +25,7 @@ size_t next_color() {
 
 }  // namespace
 
-Fiber::Fiber() : bytes_(stack_bytes - next_color()) {
+Fiber::Fiber(Body body) : body_(body), bytes_(stack_bytes - next_color()) {
   mapping_ = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
@@ -45,7 +45,7 @@ void Fiber::enter(PausedStack& self) {
   auto& fiber = static_cast<Fiber&>(self);
   fiber.arrive();
   while (!fiber.ending_) {
-    Fiber* const next = fiber.body_(fiber.argument_);
+    Fiber* const next = fiber.body_();
     if (next != nullptr) {
       fiber.pause_for(*next);
     } else {

@@ -41,18 +41,12 @@ class Fiber : private PausedStack {
  public:
   // Runs once per start; lets no exception out. At its end the fiber that it gives goes on, or,
   // where it gives none, whoever resumed last.
-  using Body = Fiber* (*)(void* argument);
+  using Body = Fiber* (*)();
 
-  Fiber();
+  explicit Fiber(Body body);
   ~Fiber();  // its body has returned
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
-
-  // What it starts from now on. Not while it is in its body.
-  void set_body(Body body, void* argument) {
-    body_ = body;
-    argument_ = argument;
-  }
 
   // All inline: after a switch the processor mispredicts each return of the frames that led to it,
   // so there should be few.
@@ -95,8 +89,7 @@ class Fiber : private PausedStack {
 #endif
   }
 
-  Body body_ = nullptr;
-  void* argument_ = nullptr;
+  Body body_;
   bool ending_ = false;
   bool is_resumed_ = false;  // rather than handed over to
   void* mapping_;            // a guard page, then the stack

@@ -132,7 +132,7 @@ std::optional<Fault> Machine::poison(void* to, size_t bytes) {
 void Machine::synchronise() { parts_->first_queued_run = parts_->next_run; }
 
 std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const void*),
-                                  const void* params, const LaunchShape& shape) {
+                                  const void* params, const LaunchShape& shape, bool by_steps) {
   const std::string why = why_not(shape, parts_->options);
   if (!why.empty()) {
     return Fault{FaultKind::bad_launch, std::string(kernel), std::nullopt, std::nullopt, why};
@@ -144,7 +144,8 @@ std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const vo
     parts_->next_run = 1;
     parts_->first_queued_run = 1;
   }
-  const Launch launch{kernel, body, params, shape, parts_->next_run, parts_->first_queued_run};
+  const Launch launch{
+      kernel, body, params, shape, by_steps, parts_->next_run, parts_->first_queued_run};
   parts_->next_run += blocks;
 
   const uint64_t seed = parts_->options.order_seed;

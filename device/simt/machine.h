@@ -38,10 +38,12 @@ class Machine {
   // Poison again: the bytes count as never written.
   [[nodiscard]] std::optional<Fault> poison(void* to, size_t bytes);
 
-  // body(params) runs once a thread. platform.h's launch<kernel>(machine, ...) calls this. Throws
-  // std::bad_alloc where the system has no memory for stacks or records.
+  // body(params) runs once a thread, or, `by_steps`, once a block. platform.h's
+  // launch<kernel>(machine, ...) calls this. Throws std::bad_alloc where the system has no memory
+  // for stacks or records.
   [[nodiscard]] std::optional<Fault> run(std::string_view kernel, void (*body)(const void*),
-                                         const void* params, const LaunchShape& shape);
+                                         const void* params, const LaunchShape& shape,
+                                         bool by_steps = false);
   // The host has waited for all launches: no later one overlaps them.
   void synchronise();
 

@@ -46,10 +46,8 @@ std::string Allocation::place_of(const void* address) const {
          std::to_string(bytes) + " bytes)";
 }
 
-// Where accesses are checked, one to what was released is found; else its pages are as they were.
-bool Memory::is_kept(size_t middle_bytes) const {
-  return !options_.checks && middle_bytes <= kept_bytes_max;
-}
+// Where accesses are checked, one to what was released is found; else it reads the poison.
+bool Memory::is_kept(size_t middle_bytes) { return middle_bytes <= kept_bytes_max; }
 
 Memory::~Memory() {
   for (const auto& [region, allocation] : by_region_) {
@@ -160,11 +158,13 @@ void Memory::forget_accesses() {
 }
 
 void Memory::fill(void* at, size_t bytes, uint32_t pattern) {
-  auto* to = static_cast<uint8_t*>(at);
-  for (; bytes >= sizeof pattern; bytes -= sizeof pattern, to += sizeof pattern) {
-    std::memcpy(to, &pattern, sizeof pattern);
+  auto* const to = static_cast<uint8_t*>(at);
+  size_t filled = std::min(bytes, sizeof pattern);
+  std::memcpy(to, &pattern, filled);
+  for (size_t more = 0; filled < bytes; filled += more) {
+    more = std::min(filled, bytes - filled);
+    std::memcpy(to + filled, to, more);
   }
-  if (bytes > 0) std::memcpy(to, &pattern, bytes);
 }
 
 }  // namespace gdn::simt

@@ -52,7 +52,7 @@ class Memory {
   static void fill(void* at, size_t bytes, uint32_t pattern);
 
  private:
-  bool is_kept(size_t middle_bytes) const;
+  static bool is_kept(size_t middle_bytes);
   uint8_t* new_region(size_t middle, size_t guard);
 
   const Options& options_;

@@ -3,6 +3,7 @@
 // makes no checks, that is one test of a flag.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -181,6 +182,44 @@ GDN_SIMT_INLINE uint32_t ballot(uint32_t mask, bool predicate, Site site = here(
   return static_cast<uint32_t>(warp_call(simt::WarpCall::ballot, mask, vote, 0, site));
 }
 
+// The block's threads take each step one after the other where the kernel runs by steps; else this
+// is one thread's part of it.
+template <class Kept>
+class Steps {
+ public:
+  GDN_SIMT_INLINE Steps() : by_steps_(simt::running.by_steps) {
+    if (!by_steps_) return;
+    const auto threads = static_cast<size_t>(simt::running.threads);
+    all_ = static_cast<Kept*>(simt::room_of_steps(threads * sizeof(Kept)));
+    std::fill_n(all_, threads, Kept{});
+  }
+  template <class Step>
+  GDN_SIMT_INLINE void operator()(const Step& step) {
+    if (!by_steps_) return step(mine_);
+    const int threads = simt::running.threads;
+    const unsigned* const order = simt::order_of_step();
+    for (int i = 0; i < threads; ++i) {
+      const int thread = order == nullptr ? i : static_cast<int>(order[i]);
+      simt::running.thread = thread;
+      step(all_[thread]);
+    }
+    simt::running.thread = simt::no_thread;
+  }
+  GDN_SIMT_INLINE void barrier(Site site = here()) {
+    if (!by_steps_) return on_simt::barrier(site);
+    simt::open_barrier_of_steps(site);
+  }
+  GDN_SIMT_INLINE void warp_tree_sum(Site site = here()) {
+    if (by_steps_) return simt::tree_sums_of_steps(all_, site);
+    mine_ = on_simt::warp_tree_sum(mine_, site);
+  }
+
+ private:
+  const bool by_steps_;
+  Kept mine_ = {};
+  Kept* all_ = nullptr;
+};
+
 template <int N, class T, simt::Space space>
 GDN_SIMT_INLINE auto load(const Pointer<T, space>& p, int64_t i, Site site = here()) {
   Pack<std::remove_const_t<T>, N> values;
@@ -355,7 +394,7 @@ template <auto kernel>
     if constexpr (!begins_early<kernel>) wait_for_launches_before();
     kernel(*static_cast<const Params<kernel>*>(p));
   };
-  return machine.run(kernel_name<kernel>(), body, &params, shape);
+  return machine.run(kernel_name<kernel>(), body, &params, shape, runs_by_steps<kernel>);
 }
 
 }  // namespace gdn::inline on_simt

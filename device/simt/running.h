@@ -27,7 +27,9 @@ struct Running {
   int block_y = 0;
   int blocks = 1;
   int blocks_y = 1;
+  bool by_steps = false;  // all threads of the block take a step before any takes the next
 };
+constexpr int no_thread = -1;  // between two steps
 
 #if defined(__x86_64__)
 [[gnu::visibility("hidden")]] inline const bool has_fma = __builtin_cpu_supports("fma") != 0;
@@ -37,6 +39,14 @@ struct Running {
 extern thread_local constinit Running running GDN_FIXED_PLACE;
 
 enum class Space : uint8_t { global, shared };
+
+// Of 32 floats, which it spoils: neighbours first, then pairs of pairs.
+inline float tree_sum(float* terms) {
+  for (size_t count = 16; count > 0; count /= 2) {
+    for (size_t i = 0; i < count; ++i) terms[i] = terms[2 * i] + terms[2 * i + 1];
+  }
+  return terms[0];
+}
 
 // Each stops the launch by an exception of the simulator's own where it finds a fault.
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site);
@@ -68,6 +78,14 @@ enum class WarpCall : uint8_t {
 // value is the address of the lane's MatrixLane.
 Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
 uint64_t go_on_from_warp_call();  // what the lane takes
+
+// Of a block by steps: room for what its threads keep; before a step, the order of its threads, or
+// nullptr where that is the rising one; and between two steps a barrier, or in place of what a
+// warp's lanes keep its sum.
+void* room_of_steps(size_t bytes);
+const unsigned* order_of_step();
+void open_barrier_of_steps(Site site);
+void tree_sums_of_steps(float* terms, Site site);
 
 [[gnu::always_inline]] inline void take(const Turn& turn) {
   if (turn.self == nullptr) return;

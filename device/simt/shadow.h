@@ -2,43 +2,46 @@
 // who wrote it last and who has read it since. After Flanagan and Freund, FastTrack, PLDI 2009.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 namespace gdn::simt {
 
-// Zeroed memory that takes up space only where it is touched.
-template <class T>
-class SparseArray {
+// Zeroed memory, page by page as it is touched. What is small is kept for the next one of its size
+// on this operating system thread: calls of the system cost more than zeroing does.
+class ZeroedBytes {
  public:
-  SparseArray() = default;
-  explicit SparseArray(size_t count) : bytes_(count * sizeof(T)) {
-    void* const at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<T*>(at);
-  }
-  SparseArray(SparseArray&& other) noexcept
+  ZeroedBytes() = default;
+  explicit ZeroedBytes(size_t bytes);
+  ZeroedBytes(ZeroedBytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  SparseArray& operator=(SparseArray&& other) noexcept {
+  ZeroedBytes& operator=(ZeroedBytes&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~SparseArray() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  void clear() { madvise(data_, bytes_, MADV_DONTNEED); }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
+  ~ZeroedBytes();
+  void clear();
+  void* data() const { return data_; }
 
  private:
-  T* data_ = nullptr;
+  void* data_ = nullptr;
   size_t bytes_ = 0;
+};
+
+template <class T>
+class SparseArray {
+ public:
+  SparseArray() = default;
+  explicit SparseArray(size_t count) : memory_(count * sizeof(T)) {}
+  void clear() { memory_.clear(); }
+  bool empty() const { return memory_.data() == nullptr; }
+  T& operator[](size_t i) { return static_cast<T*>(memory_.data())[i]; }
+  const T& operator[](size_t i) const { return static_cast<const T*>(memory_.data())[i]; }
+
+ private:
+  ZeroedBytes memory_;
 };
 
 // One access. A run is one block of one launch; runs are numbered over the life of the machine, so
@@ -103,7 +106,7 @@ class Shadow {
  public:
   Shadow() = default;
   explicit Shadow(size_t bytes)
-      : written_(bytes / 8 + 3), words_(bytes / 4 + 1), bytes_(bytes + 4) {}
+      : written_(bytes / 8 + 3), words_(bytes / 4 + 1), bytes_count_(bytes + 4) {}
 
   void mark_written(size_t begin, size_t count, bool written);
   void copy_written(size_t begin, const Shadow& from, size_t from_begin, size_t count);
@@ -138,7 +141,8 @@ class Shadow {
 
   SparseArray<uint8_t> written_;  // one bit a byte
   SparseArray<Cell> words_;
-  SparseArray<Cell> bytes_;  // of split words
+  size_t bytes_count_ = 0;
+  SparseArray<Cell> bytes_;  // of split words, once there is one
 };
 
 }  // namespace gdn::simt

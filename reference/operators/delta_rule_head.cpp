@@ -6,7 +6,10 @@
 #include "reference/operators/delta_rule_head.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "reference/partial_sums.h"
 
@@ -20,12 +23,33 @@ DoubleDouble to_double_double(const Real& x) {
   return std::isfinite(high) ? DoubleDouble(high, Real(x - high).convert_to<double>()) : high;
 }
 
+// Exact but for the last place of a DoubleDouble. The last results are remembered, each in the
+// place that its argument's bits say: one case is asked about by many invariants, for each engine
+// anew.
+DoubleDouble exp_of(double x) {
+  constexpr size_t places = 2048;
+  struct Known {
+    bool is_known;
+    uint64_t bits;
+    double hi, lo;
+  };
+  static thread_local std::array<Known, places> all = {};
+  const auto bits = std::bit_cast<uint64_t>(x);
+  Known& known = all[(bits * 0x9e3779b97f4a7c15U) >> 53];
+  static_assert(places == size_t{1} << (64 - 53));
+  if (!known.is_known || known.bits != bits) {
+    const DoubleDouble result = to_double_double(exp(Real(x)));
+    known = {true, bits, result.hi, result.lo};
+  }
+  return {known.hi, known.lo};
+}
+
 // a = exp(g): rounded by exp, then in the product with S; exp loses up to its absolute error where
 // its result is subnormal. An input off by D changes a by at most exp(g + D) (1 - exp(-D)).
 RowDecay log_decay(double g, double g_error, const FloatModel& floats) {
   const double off = g_error + floats.read_error(g);
   RowDecay decay;
-  decay.value = std::isinf(g) ? DoubleDouble(0.0) : to_double_double(exp(Real(g)));
+  decay.value = std::isinf(g) ? DoubleDouble(0.0) : exp_of(g);
   decay.error = off == 0 ? 0 : std::exp(g + off) * -std::expm1(-off);
   decay.relative = compose(floats.exp_relative(std::abs(g) + off), u);
   // Twice the smallest normal number: beyond it exp's result is normal, its own error included.
