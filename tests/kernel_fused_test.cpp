@@ -54,86 +54,73 @@ TEST(KernelInProjQ4, FitsOnTheGpuAtOnce) {
   }
 }
 
-struct Part {
-  float* at;
-  size_t count;
+// The sizes of a layer, and its numbers between the large projections and the recurrence.
+struct Between {
+  int64_t k_heads, kd, v_heads, vd, taps, cols;
+
+  int64_t k_dim() const { return k_heads * kd; }
+  int64_t channels() const { return 2 * k_dim() + v_heads * vd; }
 };
 
-TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
+// A launch with arrays of its own, drawn anew from the same seed.
+kernels::ConvGatesNorm drawn_launch(const Between& s, SimulatedMachine& machine) {
   Rng rng(2);
-  for (const auto& [k_heads, kd, v_heads, vd, taps, cols] :
-       {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>{1, 1, 1, 1, 2, 1},
-        {2, 48, 4, 24, 4, 260},
-        {3, 130, 150, 1, 2, 33},
-        {1, 8, 2, 300, 9, 5400}}) {
-    SCOPED_TRACE(testing::Message() << k_heads << " heads of " << kd);
-    const int64_t k_dim = k_heads * kd;
-    const int64_t channels = 2 * k_dim + v_heads * vd;
-    const auto x = drawn(rng, channels), weight = drawn(rng, channels * taps);
-    const auto history = drawn(rng, (taps - 1) * channels);
-    const auto h = drawn(rng, cols);
-    const auto a = drawn(rng, v_heads * cols), b = drawn(rng, v_heads * cols);
-    const auto A_log = drawn(rng, v_heads), dt_bias = drawn(rng, v_heads);
+  const auto put = [&](int64_t count) { return machine.put(drawn(rng, count)); };
+  const auto room = [&](int64_t count) { return machine.fresh<float>(static_cast<size_t>(count)); };
+  float* const history = put((s.taps - 1) * s.channels());
+  float* const conv = room(s.channels());
+  const float* const h = put(s.cols);
+  kernels::ConvGatesNorm p;
+  p.conv = {
+      {put(s.channels())}, {put(s.channels() * s.taps)}, {history}, {conv}, s.channels(), s.taps};
+  p.b = {{put(s.v_heads * s.cols)}, {h}, {room(s.v_heads)}, s.v_heads, s.cols};
+  p.a = {{put(s.v_heads * s.cols)}, {h}, {room(s.v_heads)}, s.v_heads, s.cols};
+  p.gates = {
+      p.a.y,    p.b.y, {put(s.v_heads)}, {put(s.v_heads)}, {room(s.v_heads)}, {room(s.v_heads)},
+      s.v_heads};
+  p.norm = {.q = {conv},
+            .k = {conv + s.k_dim()},
+            .q_normed = {room(s.k_dim())},
+            .k_normed = {room(s.k_dim())},
+            .k_heads = s.k_heads,
+            .head_dim = s.kd,
+            .eps = 1e-6F,
+            .q_scale = kernels::q_scale_of(s.kd)};
+  return p;
+}
+
+void expect_same_launch(const Between& s, SimulatedMachine& machine,
+                        const kernels::ConvGatesNorm& got, const kernels::ConvGatesNorm& want) {
+  const auto compare = [&](const char* name, const auto& one, const auto& other, int64_t count) {
+    expect_same(name, machine.get(one.address, static_cast<size_t>(count)),
+                machine.get(other.address, static_cast<size_t>(count)));
+  };
+  compare("conv", got.conv.y, want.conv.y, s.channels());
+  compare("history", got.conv.history, want.conv.history, (s.taps - 1) * s.channels());
+  compare("b", got.b.y, want.b.y, s.v_heads);
+  compare("a", got.a.y, want.a.y, s.v_heads);
+  compare("beta", got.gates.beta, want.gates.beta, s.v_heads);
+  compare("g", got.gates.g, want.gates.g, s.v_heads);
+  compare("q", got.norm.q_normed, want.norm.q_normed, s.k_dim());
+  compare("k", got.norm.k_normed, want.norm.k_normed, s.k_dim());
+}
+
+TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
+  for (const Between& s : {Between{1, 1, 1, 1, 2, 1}, Between{2, 48, 4, 24, 4, 260},
+                           Between{3, 130, 150, 1, 2, 33}, Between{1, 8, 2, 300, 9, 5400}}) {
+    SCOPED_TRACE(testing::Message() << s.k_heads << " heads of " << s.kd);
     SimulatedMachine machine;
-    const float* const input = machine.put(h);
-    std::vector<std::vector<Part>> written;
-    const auto params = [&] {
-      const auto room = [&](int64_t count) {
-        return machine.fresh<float>(static_cast<size_t>(count));
-      };
-      float* const conv = room(channels);
-      float* const of_b = room(v_heads);
-      float* const of_a = room(v_heads);
-      const kernels::ConvGatesNorm p = {.conv = {{machine.put(x)},
-                                                 {machine.put(weight)},
-                                                 {machine.put(history)},
-                                                 {conv},
-                                                 channels,
-                                                 taps},
-                                        .b = {{machine.put(b)}, {input}, {of_b}, v_heads, cols},
-                                        .a = {{machine.put(a)}, {input}, {of_a}, v_heads, cols},
-                                        .gates = {{of_a},
-                                                  {of_b},
-                                                  {machine.put(A_log)},
-                                                  {machine.put(dt_bias)},
-                                                  {room(v_heads)},
-                                                  {room(v_heads)},
-                                                  v_heads},
-                                        .norm = {.q = {conv},
-                                                 .k = {conv + k_dim},
-                                                 .q_normed = {room(k_dim)},
-                                                 .k_normed = {room(k_dim)},
-                                                 .k_heads = k_heads,
-                                                 .head_dim = kd,
-                                                 .eps = 1e-6F,
-                                                 .q_scale = kernels::q_scale_of(kd)}};
-      const auto part = [](float* at, int64_t count) {
-        return Part{at, static_cast<size_t>(count)};
-      };
-      written.push_back({part(conv, channels), part(p.conv.history.address, (taps - 1) * channels),
-                         part(of_b, v_heads), part(of_a, v_heads),
-                         part(p.gates.beta.address, v_heads), part(p.gates.g.address, v_heads),
-                         part(p.norm.q_normed.address, k_dim),
-                         part(p.norm.k_normed.address, k_dim)});
-      return p;
-    };
+    const kernels::ConvGatesNorm alone = drawn_launch(s, machine);
+    machine.run<kernels::conv>(kernels::conv_shape(s.channels(), s.taps), alone.conv);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(s.v_heads, s.cols), alone.b);
+    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(s.v_heads, s.cols), alone.a);
+    machine.run<kernels::gates>(kernels::gates_shape(s.v_heads), alone.gates);
+    machine.run<kernels::qk_norm>(kernels::qk_norm_shape(s.k_heads, s.kd), alone.norm);
     for (const unsigned threads : {128U, 192U}) {
+      const kernels::ConvGatesNorm all = drawn_launch(s, machine);
       machine.run<kernels::conv_gates_norm>(
-          kernels::conv_gates_norm_shape(channels, k_heads, kd, v_heads, threads), params());
-    }
-    const kernels::ConvGatesNorm alone = params();
-    machine.run<kernels::conv>(kernels::conv_shape(channels, taps), alone.conv);
-    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(v_heads, cols), alone.b);
-    machine.run<kernels::gemv_f32>(kernels::gemv_f32_shape(v_heads, cols), alone.a);
-    machine.run<kernels::gates>(kernels::gates_shape(v_heads), alone.gates);
-    machine.run<kernels::qk_norm>(kernels::qk_norm_shape(k_heads, kd), alone.norm);
-    const char* const names[] = {"conv", "history", "b", "a", "beta", "g", "q", "k"};
-    for (size_t i = 0; i < written[0].size(); ++i) {
-      const Part& want = written.back()[i];
-      for (size_t run = 0; run + 1 < written.size(); ++run) {
-        expect_same(names[i], machine.get(written[run][i].at, want.count),
-                    machine.get(want.at, want.count));
-      }
+          kernels::conv_gates_norm_shape(s.channels(), s.k_heads, s.kd, s.v_heads, threads), all);
+      expect_same_launch(s, machine, all, alone);
     }
   }
 }

@@ -19,7 +19,7 @@
 #define GDN_HOST_DEVICE __host__ __device__
 #define GDN_DEVICE __device__ __forceinline__
 #define GDN_UNROLL _Pragma("unroll")
-#define GDN_ROLLED _Pragma("unroll 1")  // code that is run once costs the time that fetching it takes
+#define GDN_ROLLED _Pragma("unroll 1")  // code that runs once costs the time to fetch it
 #else
 #define GDN_MACHINE on_simt
 #define GDN_HOST_DEVICE
