@@ -74,7 +74,7 @@ GDN_KERNEL void matrix_vector(const MatrixVector& p) {
   float sum[4] = {0, 0, 0, 0};
   for (int i = 4 * lane(); i < p.cols; i += 4 * warp_size) {
     const auto weights = load_streaming<4>(w, i);
-    const auto inputs = load_read_only<4>(p.x, i);
+    const auto inputs = load<4>(p.x, i);
     GDN_UNROLL
     for (int k = 0; k < 4; ++k) sum[k] = fused_multiply_add(weights[k], inputs[k], sum[k]);
   }

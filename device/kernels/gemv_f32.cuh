@@ -57,7 +57,7 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
     for (int s = 0; s < steps_at_once; ++s) {
       const int64_t at = i + s * step;
       if (at >= p.cols) continue;
-      x[s] = aligned ? load_read_only<4>(p.x, at) : gemv_unaligned_columns(p.x, at, p.cols);
+      x[s] = aligned ? load<4>(p.x, at) : gemv_unaligned_columns(p.x, at, p.cols);
     }
     GDN_UNROLL
     for (int s = 0; s < steps_at_once; ++s) {

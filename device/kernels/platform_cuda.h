@@ -158,11 +158,6 @@ template <int N, template <class> class Pointer, class T>
 GDN_DEVICE PackOf<T, N> load(const Pointer<T>& p, int64_t i, Site = {}) {
   return __builtin_bit_cast(PackOf<T, N>, *word_at<N>(p.address + i));
 }
-// Through the read-only path: nothing writes these bytes during the launch.
-template <int N, class T>
-GDN_DEVICE PackOf<T, N> load_read_only(global<T> p, int64_t i, Site = {}) {
-  return __builtin_bit_cast(PackOf<T, N>, __ldg(word_at<N>(p.address + i)));
-}
 // Read once: first to leave the cache.
 template <int N, class T>
 GDN_DEVICE PackOf<T, N> load_streaming(global<T> p, int64_t i, Site = {}) {

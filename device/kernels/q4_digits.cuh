@@ -79,7 +79,7 @@ GDN_DEVICE void q4_read(Q4Inputs& read, const global<const float>& x, int tiles)
   GDN_UNROLL
   for (int i = 0; i < q4_rounds; ++i) {
     read.x[i] = {};
-    if (4 * i + tile < tiles) read.x[i] = load_read_only<4>(from, 128 * i);
+    if (4 * i + tile < tiles) read.x[i] = load<4>(from, 128 * i);
   }
 }
 

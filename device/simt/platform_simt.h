@@ -229,10 +229,6 @@ GDN_SIMT_INLINE auto load(const Pointer<T, space>& p, int64_t i, Site site = her
   return values;
 }
 template <int N, class T>
-GDN_SIMT_INLINE auto load_read_only(global<T> p, int64_t i, Site site = here()) {
-  return load<N>(p, i, site);
-}
-template <int N, class T>
 GDN_SIMT_INLINE auto load_streaming(global<T> p, int64_t i, Site site = here()) {
   return load<N>(p, i, site);
 }
