@@ -271,7 +271,8 @@ GDN_DEVICE uint16_t narrow_half(float x) {
 
 // The next launch may begin once every block of this one has: it takes what room they leave.
 template <auto kernel, class P, int threads_max>
-__global__ void __launch_bounds__(threads_max, 1) entry(const __grid_constant__ P params) {
+__global__ void __launch_bounds__(threads_max, blocks_at_once_min<kernel>)
+    entry(const __grid_constant__ P params) {
   let_next_launch_begin();
   if constexpr (!begins_early<kernel>) wait_for_launches_before();
   kernel(params);

@@ -64,6 +64,24 @@ GDN_KERNEL void plain_read_and_write(const PlainReadAndWrite& p) {
   for (; i < p.count; i += step) p.states[i] = sign_flipped(p.states[i]);
 }
 
+}  // namespace gdn::gpu
+
+namespace gdn::inline GDN_MACHINE {
+
+template <>
+inline constexpr int block_threads_max<gpu::plain_read> = gpu::plain_threads;
+template <>
+inline constexpr int block_threads_max<gpu::plain_read_and_write> = gpu::plain_threads;
+// So a read is faster than with as many registers as one block could have.
+template <>
+inline constexpr int blocks_at_once_min<gpu::plain_read> = 0;
+template <>
+inline constexpr int blocks_at_once_min<gpu::plain_read_and_write> = 0;
+
+}  // namespace gdn::inline GDN_MACHINE
+
+namespace gdn::gpu {
+
 // Of `launches`, the i-th with params(i); the fastest of several grids.
 template <auto kernel, class ParamsOfLaunch>
 Times time_plain(const Timer& timer, int repeats, int processors, size_t launches,
