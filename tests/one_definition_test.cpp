@@ -14,7 +14,7 @@ namespace {
 // "gdn::twin::Engine" for each class defined at namespace scope; those of unnamed namespaces are
 // the file's own and left out. clang-format keeps such lines in column 0.
 std::vector<std::string> types_of(const std::vector<std::string>& lines) {
-  const std::regex opening(R"(^(?:inline )?namespace ([\w:]*) ?\{.*)");
+  const std::regex opening(R"(^(?:inline )?namespace ((?:\w+(?:::(?:inline )?\w+)*)?) ?\{.*)");
   const std::regex closing(R"(^\}  // namespace.*)");
   const std::regex type(
       R"(^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :.*)? \{.*)");
@@ -65,8 +65,13 @@ TEST(OneDefinition, TheScanSeesNamespacesAndLeavesOutTheUnnamed) {
                                           "};",
                                           "}  // namespace",
                                           "enum class Kind : char { a };",
-                                          "}  // namespace gdn::twin"};
-  EXPECT_EQ(types_of(lines), (std::vector<std::string>{"gdn::twin::Layer", "gdn::twin::Kind"}));
+                                          "}  // namespace gdn::twin",
+                                          "namespace gdn::inline on_simt {",
+                                          "class Steps {",
+                                          "};",
+                                          "}  // namespace gdn::inline on_simt"};
+  EXPECT_EQ(types_of(lines), (std::vector<std::string>{"gdn::twin::Layer", "gdn::twin::Kind",
+                                                       "gdn::inline on_simt::Steps"}));
 }
 
 }  // namespace

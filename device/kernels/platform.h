@@ -58,8 +58,8 @@ using Params = typename ParamsOf<decltype(+kernel)>::type;
 template <auto kernel>
 inline constexpr int block_threads_max = 1024;
 
-// Blocks of so many threads that a multiprocessor is to have room for, by their registers; 0: as the
-// compiler thinks best.
+// Blocks of so many threads that a multiprocessor is to have room for, by their registers; 0: as
+// the compiler thinks best.
 template <auto kernel>
 inline constexpr int blocks_at_once_min = 1;
 
