@@ -17,14 +17,11 @@ ExitStatus read_seeds(const std::string& folder, std::vector<CaseFile>& cases) {
 }
 
 ExitStatus add_drawn(const std::string& seed, int64_t count, std::vector<CaseFile>& cases) {
-  const std::optional<uint64_t> number = parse_seed(seed.empty() ? "1" : seed);
-  if (!number) {
-    return refuse(
-        fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'", seed),
-        exit_bad_input);
-  }
+  uint64_t number = 0;
+  const ExitStatus has_seed = seed_asked(seed, &number);
+  if (has_seed != exit_ok) return has_seed;
   for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
-    cases.push_back({fmt::format("case {} of seed {}", i, *number), draw_case(*number, i)});
+    cases.push_back({fmt::format("case {} of seed {}", i, number), draw_case(number, i)});
   }
   return exit_ok;
 }

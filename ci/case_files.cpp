@@ -121,6 +121,8 @@ std::string in_words(const Case& c) {
   return text;
 }
 
+namespace {
+
 std::optional<uint64_t> parse_seed(const std::string& text) {
   uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -130,6 +132,19 @@ std::optional<uint64_t> parse_seed(const std::string& text) {
       !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   if (!hexadecimal) return std::nullopt;
   return fnv1a64(text);
+}
+
+}  // namespace
+
+ExitStatus seed_asked(const std::string& text, uint64_t* seed) {
+  const std::optional<uint64_t> number = parse_seed(text.empty() ? "1" : text);
+  if (!number) {
+    return refuse(
+        fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'", text),
+        exit_bad_input);
+  }
+  *seed = *number;
+  return exit_ok;
 }
 
 }  // namespace gdn

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ci/exit_status.h"
 #include "reference/case.h"
 
 namespace gdn {
@@ -29,7 +30,8 @@ std::string commented(const Case& c, const std::vector<std::string>& comments);
 // What it is, what its numbers are like, and its calls, on several lines.
 std::string in_words(const Case& c);
 
-// A seed: a decimal number below 2^64, or hexadecimal text, such as a commit's hash, by its hash.
-std::optional<uint64_t> parse_seed(const std::string& text);
+// What was given as --seed: a decimal number below 2^64, or hexadecimal text, such as a commit's
+// hash, by its hash; 1 where nothing was given. Refused if it is neither.
+ExitStatus seed_asked(const std::string& text, uint64_t* seed);
 
 }  // namespace gdn

@@ -52,14 +52,8 @@ std::string command_of(const CheckCommand& command, const Plan& plan) {
 
 ExitStatus make_plan(const CheckCommand& command, Plan& plan) {
   if (!command.seed.empty()) {
-    const std::optional<uint64_t> seed = parse_seed(command.seed);
-    if (!seed) {
-      return refuse(
-          fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                      command.seed),
-          exit_bad_input);
-    }
-    plan.seed = *seed;
+    const ExitStatus has_seed = seed_asked(command.seed, &plan.seed);
+    if (has_seed != exit_ok) return has_seed;
   }
   if (!command.shard.empty()) {
     const std::optional<Shard> shard = parse_shard(command.shard);

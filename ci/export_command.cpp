@@ -79,12 +79,9 @@ ExitStatus read_files(const ExportCommand& command, std::vector<Case>& cases) {
 }
 
 ExitStatus export_all(const ExportCommand& command, Doing& now) {
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
+  uint64_t seed = 0;
+  const ExitStatus has_seed = seed_asked(command.seed, &seed);
+  if (has_seed != exit_ok) return has_seed;
   std::set<Subject> subjects;
   for (const std::string& name : command.subjects) {
     const std::optional<Subject> subject = subject_named(name);
@@ -109,7 +106,7 @@ ExitStatus export_all(const ExportCommand& command, Doing& now) {
   if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable = why_results_not_writable({command.out});
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
-  draw_cases(command, *seed, subjects, cases);
+  draw_cases(command, seed, subjects, cases);
   const Lab lab = lab_of(*contract);
   const std::string content = exported(cases, lab);
   why = write_whole(command.out, content);

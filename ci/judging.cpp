@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ci/escaped.h"
+#include "ci/files.h"
 #include "ci/interrupt.h"
 #include "ci/processes.h"
 #include "invariants/harness/shrink.h"
@@ -274,6 +275,17 @@ ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent,
     }
   }
   return exit_ok;
+}
+
+ExitStatus find_engine_for(const std::string& engine, const std::string& json, Doing& now,
+                           EnginesHere& found) {
+  const std::string in_the_way = why_results_in_the_way({json}, {engine});
+  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
+  now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", engine));
+  const ExitStatus status = find_engines({engine}, false, found);
+  if (status != exit_ok) return status;
+  const std::string unwritable = why_results_not_writable({json});
+  return unwritable.empty() ? exit_ok : refuse(unwritable, exit_infrastructure);
 }
 
 ExitStatus find_invariants(const std::vector<std::string>& names,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ci/exit_status.h"
+#include "ci/supervised.h"
 #include "invariants/harness/engine.h"
 #include "invariants/harness/invariant.h"
 #include "reference/case.h"
@@ -62,6 +63,10 @@ struct EnginesHere {
 };
 ExitStatus find_engines(const std::vector<std::string>& names, bool skip_absent, EnginesHere& found,
                         const std::string& named_by = "--engine");
+
+// One engine for a run whose figures go into a file, which must be writable and not the engine.
+ExitStatus find_engine_for(const std::string& engine, const std::string& json, Doing& now,
+                           EnginesHere& found);
 
 // All of the registry if there are no names; exit_bad_input and a line where one is not in it.
 ExitStatus find_invariants(const std::vector<std::string>& names,

@@ -131,13 +131,8 @@ ExitStatus measure(const LimitCommand& command, const EngineSource& engine, Limi
 
 ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   LimitReport report;
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
-  report.seed = *seed;
+  const ExitStatus has_seed = seed_asked(command.seed, &report.seed);
+  if (has_seed != exit_ok) return has_seed;
   report.trials = command.trials;
   now.enter(Doing::Whose::engine, "loading the engine");
   EnginesHere engines;
@@ -154,7 +149,7 @@ ExitStatus limits_of(const LimitCommand& command, Doing& now) {
   report.version = version_text();
   report.command =
       fmt::format("{} limit --engine {} --seed {} --trials {}", shell_word(command.program),
-                  shell_word(command.engine), *seed, command.trials);
+                  shell_word(command.engine), report.seed, command.trials);
   if (command.quick) report.command += " --quick";
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const ExitStatus measured = measure(command, engines.engines.front(), report);

@@ -73,21 +73,11 @@ ExitStatus status_of(const Verdict& verdict) {
 
 ExitStatus long_run_of(const LongRunCommand& command, Doing& now) {
   LongRun run{.tokens = command.tokens, .head_dim = command.head_dim, .horizon = command.horizon};
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
-  run.seed = *seed;
-  const std::string in_the_way = why_results_in_the_way({command.json}, {command.engine});
-  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
-  now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
+  const ExitStatus has_seed = seed_asked(command.seed, &run.seed);
+  if (has_seed != exit_ok) return has_seed;
   EnginesHere here;
-  const ExitStatus found = find_engines({command.engine}, false, here);
+  const ExitStatus found = find_engine_for(command.engine, command.json, now, here);
   if (found != exit_ok) return found;
-  const std::string unwritable = why_results_not_writable({command.json});
-  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
 
   const Lab lab(here.engines.front());
   now.enter(Doing::Whose::engine, fmt::format("engine {}: a long run", command.engine));

@@ -384,8 +384,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // What one case gives back the next one takes: the system need not be asked each time.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_MXFAST, 0);
   mallopt(M_MMAP_THRESHOLD, 30 << 20);
+  // Nor are small pieces kept apart: each large allocation sweeps those.
+  mallopt(M_MXFAST, 0);
   try {
     return run(argc, argv);
   } catch (const std::system_error& error) {

@@ -95,24 +95,19 @@ ExitStatus measure(const OddsCommand& command, OddsReport& report) {
 
 ExitStatus odds_of(const OddsCommand& command, Doing& now) {
   OddsReport report;
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
+  const ExitStatus has_seed = seed_asked(command.seed, &report.seed);
+  if (has_seed != exit_ok) return has_seed;
   const std::string in_the_way = why_results_in_the_way({command.json, command.summary}, {});
   if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
   const std::string unwritable =
       why_results_not_writable({command.json}, command.summary, odds_part);
   if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   now.enter(Doing::Whose::ours, "counting");
-  report.seed = *seed;
   report.cases = command.cases;
   report.version = version_text();
   report.rows = odds_rows();
-  report.command = fmt::format("{} odds --seed {} --cases {}", shell_word(command.program), *seed,
-                               command.cases);
+  report.command = fmt::format("{} odds --seed {} --cases {}", shell_word(command.program),
+                               report.seed, command.cases);
   if (!command.summary.empty()) report.command += " --summary " + shell_word(command.summary);
   const std::string corpus = find_corpus();
   if (corpus.empty()) return refuse("there is no folder corpus here", exit_bad_input);

@@ -55,14 +55,8 @@ void StackEngine::load(int64_t layer, const LayerNumbers& n) {
   if (!serves()) return;
   const gdn_api& api = engine_->api();
   const std::string where = fmt::format("of layer {}", layer);
-  gdn_layer_weights w = {};
-  w.struct_size = sizeof w;
-  w.b = n.b.data();
-  w.a = n.a.data();
-  w.conv = n.conv.data();
-  w.A_log = n.A_log.data();
-  w.dt_bias = n.dt_bias.data();
-  w.norm = n.norm.data();
+  const LayerWeights weights = view_of(n, shape_);
+  const gdn_layer_weights w = c_weights(weights);
   if (!accept(api.load_layer_f32(engine_->handle(), layer, &w), "load_layer_f32 " + where)) return;
   const uint64_t key = first_key(layer);
   const auto put = [&](uint64_t which, int64_t rows, int64_t cols,

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -16,21 +15,12 @@
 #include "ci/stack_engine.h"
 #include "ci/stack_queue.h"
 #include "ci/stack_weights.h"
+#include "ci/stopwatch.h"
 #include "reference/layer.h"
 #include "reference/parallel_for.h"
 
 namespace gdn {
 namespace {
-
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // How many rows were summed up, and how many of those the CPU has to sum up again.
 struct RowCounts {
@@ -130,7 +120,7 @@ class Judges {
     const WorkerEnd end;
     try {
       while (const std::optional<Job> job = queue_.take()) {
-        const Clock clock;
+        const Stopwatch clock;
         verdicts_[job->index] =
             verdicts_of(*job, layers_[static_cast<size_t>(job->layer)], contract_);
         const std::lock_guard lock(mutex_);
@@ -188,7 +178,7 @@ int64_t drive(const StackRun& run, StackEngine& engine, Judges& judges, double& 
   for (int64_t token = 0; token < run.tokens; ++token) {
     std::vector<float> h = stack_input(run.shape, run.seed, token);
     for (int64_t layer = 0; layer < run.shape.num_layers; ++layer) {
-      const Clock clock;
+      const Stopwatch clock;
       std::optional<TokenTensors> tensors = engine.step(token, layer, h);
       engine_seconds += clock.seconds();
       if (!tensors) return put;
@@ -260,18 +250,18 @@ void gather(const StackRun& run, std::vector<TensorVerdicts> verdicts, int64_t p
 StackReport judge_stack_run(const StackRun& run, const EngineSource& source,
                             const std::function<void(int64_t judged)>& progress) {
   StackReport report;
-  const Clock making;
+  const Stopwatch making;
   std::vector<Layer> layers = layers_of(run);
   report.seconds.weights = making.seconds();
 
-  const Clock loading;
+  const Stopwatch loading;
   RowCounts counts;
   StackEngine engine(source, run.shape);
   load(run, source.description.dialect, engine, layers, counts);
   report.seconds.loading = loading.seconds();
 
   const OneThreadEach alone;
-  const Clock judging;
+  const Stopwatch judging;
   Judges judges(run, layers, source.description.contract, progress);
   const int64_t put = drive(run, engine, judges, report.seconds.engine);
   std::vector<TensorVerdicts> verdicts = judges.finish();

@@ -151,8 +151,7 @@ void print_report(const StackReport& report, const StackRunCommand& command, con
   const StackSeconds& s = report.seconds;
   to_terminal(
       "seconds: {:.1f} making weights, {:.1f} loading them, {:.1f} judging; meanwhile {:.1f} in "
-      "the "
-      "engine's steps and reads, {:.1f} in {} threads that judge\nreplay: {}\n",
+      "the engine's steps and reads, {:.1f} in {} threads that judge\nreplay: {}\n",
       s.weights, s.loading, s.judging, s.engine, s.threads, run.threads, command_of(command, run));
 }
 
@@ -163,21 +162,11 @@ ExitStatus stack_run_of(const StackRunCommand& command, Doing& now) {
   run.tokens = command.tokens;
   run.threads = command.threads > 0 ? command.threads
                                     : std::max<int64_t>(1, std::thread::hardware_concurrency());
-  const std::optional<uint64_t> seed = parse_seed(command.seed.empty() ? "1" : command.seed);
-  if (!seed) {
-    return refuse(fmt::format("--seed: expected a number below 2^64 or hexadecimal text, got '{}'",
-                              command.seed),
-                  exit_bad_input);
-  }
-  run.seed = *seed;
-  const std::string in_the_way = why_results_in_the_way({command.json}, {command.engine});
-  if (!in_the_way.empty()) return refuse(in_the_way, exit_bad_input);
-  now.enter(Doing::Whose::engine, fmt::format("engine {}: loading", command.engine));
+  const ExitStatus has_seed = seed_asked(command.seed, &run.seed);
+  if (has_seed != exit_ok) return has_seed;
   EnginesHere here;
-  const ExitStatus found = find_engines({command.engine}, false, here);
+  const ExitStatus found = find_engine_for(command.engine, command.json, now, here);
   if (found != exit_ok) return found;
-  const std::string unwritable = why_results_not_writable({command.json});
-  if (!unwritable.empty()) return refuse(unwritable, exit_infrastructure);
   Summing summing;
   const ExitStatus opened = open_sums(command, summing);
   if (opened != exit_ok) return opened;

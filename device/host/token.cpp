@@ -140,7 +140,7 @@ void queue_in_proj(Backend& backend, const InProjCall& call) {
   for (const Matrix& w : {call.qkv, call.z}) {
     check_fits("rows of a projection", w.rows, blocks_max);
   }
-  constexpr int32_t stages_before_x = 2;
+  constexpr int32_t stages_before_x = kernels::in_proj_q4_stages_before_x;
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(call.qkv.rows, call.z.rows);
   queue<kernels::InProjQ4>(backend, KernelId::in_proj_q4,
                            kernels::in_proj_q4_shape(blocks, call.qkv.cols),

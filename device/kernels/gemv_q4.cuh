@@ -316,7 +316,7 @@ GDN_KERNEL void gemv_q4_narrow(const GemvQ4& p) {
 
 namespace gdn::inline GDN_MACHINE {
 
-// What a warp holds takes all the 128 registers that a thread of such blocks can have.
+// What a warp holds needs some 110 registers a thread.
 template <>
 inline constexpr int block_threads_max<kernels::gemv_q4> = 32 * kernels::q4_warps_max;
 template <>

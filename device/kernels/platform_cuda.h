@@ -212,11 +212,6 @@ GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values
   __stcs(reinterpret_cast<Word*>(p.address + i), __builtin_bit_cast(Word, values));
 }
 
-template <template <class> class Pointer, class T>
-GDN_DEVICE bool is_aligned(const Pointer<T>& p, uintptr_t bytes) {
-  return reinterpret_cast<uintptr_t>(p.address) % bytes == 0;
-}
-
 // A launch may begin before those before it have ended. What they write is there after this.
 GDN_DEVICE void wait_for_launches_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 GDN_DEVICE void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;"); }

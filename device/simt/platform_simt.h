@@ -268,11 +268,6 @@ GDN_SIMT_INLINE void wait_for_copies(Site site = here()) {
   if (simt::running.checks) simt::wait_for_copies(sets, site);
 }
 
-template <class T, simt::Space space>
-GDN_SIMT_INLINE bool is_aligned(const Pointer<T, space>& p, uintptr_t bytes) {
-  return reinterpret_cast<uintptr_t>(p.address) % bytes == 0;
-}
-
 GDN_SIMT_INLINE void wait_for_launches_before() {
   if (simt::running.checks) simt::wait_for_launches_before();
 }

@@ -10,6 +10,7 @@
 #include "invariants/harness/kernel_mutants.h"
 #include "invariants/harness/safetensors.h"
 #include "invariants/harness/stand_in.h"
+#include "reference/layer.h"
 
 namespace gdn {
 namespace {
@@ -221,6 +222,21 @@ std::optional<EngineSource> find_engine(std::string_view name, std::string* why)
 gdn_shape c_shape(const Shape& s) {
   return {s.hidden_size, s.num_k_heads, s.head_k_dim,   s.num_v_heads, s.head_v_dim,
           s.conv_kernel, s.num_layers,  s.rms_norm_eps, s.l2norm_eps};
+}
+
+gdn_layer_weights c_weights(const LayerWeights& weights) {
+  gdn_layer_weights w = {};
+  w.struct_size = sizeof w;
+  w.qkv = weights.qkv.f32;
+  w.z = weights.z.f32;
+  w.out = weights.out.f32;
+  w.b = weights.b.f32;
+  w.a = weights.a.f32;
+  w.conv = weights.conv.data();
+  w.A_log = weights.A_log.data();
+  w.dt_bias = weights.dt_bias.data();
+  w.norm = weights.norm.data();
+  return w;
 }
 
 gdn_options default_options() {

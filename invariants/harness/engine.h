@@ -16,6 +16,8 @@
 
 namespace gdn {
 
+struct LayerWeights;  // reference/layer.h
+
 std::string_view name_of(gdn_status status);
 // The statuses of device/gdn.h that say what is wrong with a call. Those behind them say that the
 // engine cannot run, is lost or is at fault itself: one that breaks on a call has not refused it.
@@ -50,6 +52,8 @@ std::vector<std::string> engine_names();  // built-in ones, then mutants, as fin
 std::string why_unusable(const gdn_api* api);
 
 gdn_shape c_shape(const Shape& shape);
+// The float32 arrays, absent projections null; valid as long as `weights`.
+gdn_layer_weights c_weights(const LayerWeights& weights);
 gdn_options default_options();  // observe on, no snapshots, nothing optional
 
 // An open engine; closed when it goes out of scope.

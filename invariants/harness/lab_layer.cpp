@@ -39,17 +39,7 @@ class LayerRunner {
 
   bool load() {
     const LayerWeights& weights = in_.weights;
-    gdn_layer_weights w = {};
-    w.struct_size = sizeof w;
-    w.qkv = weights.qkv.f32;
-    w.z = weights.z.f32;
-    w.out = weights.out.f32;
-    w.b = weights.b.f32;
-    w.a = weights.a.f32;
-    w.conv = weights.conv.data();
-    w.A_log = weights.A_log.data();
-    w.dt_bias = weights.dt_bias.data();
-    w.norm = weights.norm.data();
+    const gdn_layer_weights w = c_weights(weights);
     if (!accept(engine_.api().load_layer_f32(engine_.handle(), 0, &w), "load_layer_f32")) {
       return false;
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ci/files.h"
+#include "ci/stopwatch.h"
 #include "tests/bench/gpu_cublas.h"
 #include "tests/bench/gpu_engine.h"
 #include "tests/bench/gpu_kernels.cuh"

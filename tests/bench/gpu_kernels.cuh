@@ -43,10 +43,11 @@ inline void queue_in_proj(const Work& w) {
   const Shape& s = w.s;
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(s.conv_dim(), s.v_dim());
   const int64_t hidden = s.hidden_size;
-  w.queue<kernels::in_proj_q4>(kernels::in_proj_q4_shape(blocks, hidden),
-                               {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden, 2},
-                                {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden, 2},
-                                static_cast<int32_t>(blocks.qkv)});
+  w.queue<kernels::in_proj_q4>(
+      kernels::in_proj_q4_shape(blocks, hidden),
+      {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden, kernels::in_proj_q4_stages_before_x},
+       {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden, kernels::in_proj_q4_stages_before_x},
+       static_cast<int32_t>(blocks.qkv)});
 }
 inline void queue_out(const Work& w) {
   w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());

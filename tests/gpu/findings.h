@@ -2,7 +2,6 @@
 // for a terminal, and as JSON, which the report is made of.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -41,16 +40,5 @@ struct Findings {
 
 std::string as_text(const Findings& findings);
 std::string as_json(const Findings& findings);
-
-// Seconds since it was made.
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace gdn::gpu

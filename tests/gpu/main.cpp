@@ -8,6 +8,7 @@
 
 #include "ci/exit_status.h"
 #include "ci/files.h"
+#include "ci/stopwatch.h"
 #include "tests/gpu/commands.h"
 
 namespace gdn::gpu {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "ci/exit_status.h"
+#include "ci/stopwatch.h"
 #include "reference/parallel_for.h"
 #include "reference/rng.h"
 #include "tests/gpu/commands.h"

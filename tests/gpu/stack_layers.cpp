@@ -114,17 +114,8 @@ void StackEngine::must(gdn_status status, const char* what) {
 void StackEngine::load(int64_t layer, const StackLayer& weights) {
   if (!usable()) return;
   const LayerNumbers& n = weights.numbers;
-  gdn_layer_weights w = {};
-  w.struct_size = sizeof w;
-  w.qkv = q4_ ? nullptr : n.qkv.data();
-  w.z = q4_ ? nullptr : n.z.data();
-  w.out = q4_ ? nullptr : n.out.data();
-  w.b = n.b.data();
-  w.a = n.a.data();
-  w.conv = n.conv.data();
-  w.A_log = n.A_log.data();
-  w.dt_bias = n.dt_bias.data();
-  w.norm = n.norm.data();
+  const LayerWeights view = q4_ ? weights.q4_view(shape_) : weights.f32_view(shape_);
+  const gdn_layer_weights w = c_weights(view);
   must(api_.load_layer_f32(engine_, layer, &w), "load_layer_f32");
   if (!q4_) return;
   const auto key = static_cast<uint64_t>(3 * layer);
