@@ -39,6 +39,7 @@ Engine::Engine(const gdn_shape& shape, const Sizes& sizes, const gdn_options& op
     zero_state(made);
   }
   if (!observe_) scratch_ = TokenTensors(device_, sizes_);
+  decay_ = DeviceArray<float>(device_, shape.num_v_heads, "decay");
   hidden_ = DeviceArray<float>(device_, shape.hidden_size, "h");
   staged_ = DeviceArray<float>(device_, shape.hidden_size * staged_tokens, "staged tokens");
   if (q8_activations_) {
@@ -88,17 +89,19 @@ void Engine::queue_layer(const Layer& l, const float* h) {
                                   .a = t.at(GDN_A),
                                   .beta = t.at(GDN_BETA),
                                   .g = t.at(GDN_G),
+                                  .decay = decay_.data(),
                                   .q_normed = t.at(GDN_Q),
                                   .k_normed = t.at(GDN_K)});
   const DeltaRuleCall rule = {.shape = s,
                               .q = t.at(GDN_Q),
                               .k = t.at(GDN_K),
                               .v = t.at(GDN_V),
-                              .g = t.at(GDN_G),
+                              .g = decay_.data(),
                               .gk = nullptr,
                               .beta = t.at(GDN_BETA),
                               .S = l.now.S.data(),
-                              .o = t.at(GDN_O)};
+                              .o = t.at(GDN_O),
+                              .g_is_linear = true};
   queue_delta_rule_norm(backend, rule, t.at(GDN_Z), l.norm.data(), t.at(GDN_ONORM));
   queue_projection(backend, l.out.matrix(s.hidden_size, sizes_.v_dim),
                    queue_rounded(t.at(GDN_ONORM), sizes_.v_dim), t.at(GDN_OUT), true);

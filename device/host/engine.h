@@ -163,6 +163,7 @@ class Engine {
   std::pmr::vector<Layer> layers_;
   TokenTensors scratch_;            // of the token at hand, where the engine does not observe
   DeviceArray<float> rounded_;      // activations as q8_0
+  DeviceArray<float> decay_;        // exp(g) of the token at hand
   DeviceArray<float> hidden_;       // h of the token at hand, where graphs read it
   DeviceArray<float> staged_;       // h, then out, of up to staged_tokens tokens
   std::unique_ptr<Graph> forward_;  // one token through all layers; absent until asked for

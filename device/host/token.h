@@ -64,11 +64,12 @@ struct QkNormCall {
   float norm_min = 0;  // x / max(norm, this)
 };
 void queue_qk_norm(Backend& backend, const QkNormCall& call);
-// conv, gates and qk_norm of a token in one launch; q and k are the conv's first channels.
+// conv, gates and qk_norm of a token in one launch; q and k are the conv's first channels. What
+// writes x must have been waited for by the launch before.
 struct ConvGatesNormCall {
   const gdn_shape& shape;
   const float *qkv, *conv_weight, *x, *b_weight, *a_weight, *A_log, *dt_bias;
-  float *history, *conv, *b, *a, *beta, *g, *q_normed, *k_normed;
+  float *history, *conv, *b, *a, *beta, *g, *decay, *q_normed, *k_normed;
 };
 void queue_conv_gates_norm(Backend& backend, const ConvGatesNormCall& call);
 float q_scale_of(int64_t head_k_dim);  // 1 / sqrt(kd) as the layer scales q

@@ -24,22 +24,29 @@ inline LaunchShape conv_shape(int64_t channels, [[maybe_unused]] int64_t taps,
   return {.blocks = static_cast<unsigned>((channels + threads - 1) / threads), .threads = threads};
 }
 
-// Order: serial fused. All of a window's loads, up to eight at a time, are under way before the
-// first is used or the history changes; no launch before writes weights or history.
-GDN_DEVICE void conv_of_channel(const Conv& p, int64_t c) {
-  constexpr int taps_at_once = 8;
+// Returns y. Order: serial fused. Four taps at a time; of the first ones all loads are under way,
+// and all but the newest is added up, before the wait: no launch before writes weights or history.
+GDN_DEVICE float conv_of_channel(const Conv& p, int64_t c) {
+  constexpr int taps_at_once = 4;
   const global<const float> weight = p.weight + c * p.taps;
   const global<float> history = p.history + c;
+  const int64_t newest = p.taps - 1;
+  const float newest_weight = weight[newest];
   float sum = 0;
   float x = 0;
-  for (int64_t first = 0; first < p.taps; first += taps_at_once) {
+  for (int64_t first = 0; first == 0 || first < newest; first += taps_at_once) {
     float w[taps_at_once] = {};
-    float window[taps_at_once] = {};
+    float window[taps_at_once + 1] = {};
+    GDN_UNROLL
+    for (int j = 0; j <= taps_at_once; ++j) {
+      const int64_t tap = first + j;
+      if (tap >= newest) continue;
+      if (j < taps_at_once) w[j] = weight[tap];
+      window[j] = history[tap * p.channels];
+    }
     GDN_UNROLL
     for (int j = 0; j < taps_at_once; ++j) {
-      const int64_t tap = first + j;
-      if (tap < p.taps) w[j] = weight[tap];
-      if (tap + 1 < p.taps) window[j] = history[tap * p.channels];
+      if (first + j < newest) sum = fused_multiply_add(w[j], window[j], sum);
     }
     if (first == 0) {
       wait_for_launches_before();
@@ -48,13 +55,12 @@ GDN_DEVICE void conv_of_channel(const Conv& p, int64_t c) {
     GDN_UNROLL
     for (int j = 0; j < taps_at_once; ++j) {
       const int64_t tap = first + j;
-      if (tap >= p.taps) break;
-      if (tap + 1 == p.taps) window[j] = x;
-      sum = fused_multiply_add(w[j], window[j], sum);
-      if (tap > 0) history[(tap - 1) * p.channels] = window[j];
+      if (tap < newest) history[tap * p.channels] = tap + 1 == newest ? x : window[j + 1];
     }
   }
-  p.y[c] = silu_f32(sum);
+  const float y = silu_f32(fused_multiply_add(newest_weight, x, sum));
+  p.y[c] = y;
+  return y;
 }
 
 GDN_KERNEL void conv(const Conv& p) {

@@ -1,7 +1,8 @@
 // What stands between a layer's large projections and its recurrence, in one launch: the small
 // projections b and a with the gates, the conv of every channel, the norm of q and k. A block takes
 // a v-head's gates, a head of q or of k, or channels of v; what it computes is what gemv_f32,
-// gates, conv and qk_norm do. Weights of b and a are on their way while the launch before ends.
+// gates, conv and qk_norm do. The launch before must have waited for what writes h: b, a and the
+// gates are computed while it ends.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace gdn::inline GDN_MACHINE::kernels {
 
 struct ConvGatesNorm {
   Conv conv;     // channels of q, then k, then v
-  GemvF32 b, a;  // [v-heads] each, of h
+  GemvF32 b, a;  // [v-heads] each, of one h
   Gates gates;   // of every v-head, from those
   QkNorm norm;   // of what the conv gives as q and k
 };
@@ -29,62 +30,93 @@ inline LaunchShape conv_gates_norm_shape(int64_t channels, int64_t k_heads, int6
           .threads = threads};
 }
 
+// `parts`: A_log, dt_bias, then decay_rate.
 GDN_DEVICE void projected_gates_of_head(const ConvGatesNorm& p, int64_t head,
-                                        const shared<float>& of_warp,
-                                        const shared<float>& weights) {
+                                        const shared<float>& of_warp, const shared<float>& parts) {
   constexpr int steps_at_once = 20;  // all of 5120 columns
   Steps<float> steps;
   steps([&](float& sum) {
     const int which = thread_index() / gemv_threads_a_row;
-    GateWeights read = {};
-    if (thread_index() == 0) read = gate_weights(p.gates, head);
-    if (which < 2) sum = gemv_thread_sum<steps_at_once>(which == 0 ? p.b : p.a, head);
-    if (thread_index() != 0) return;
-    weights[0] = read.A_log;
-    weights[1] = read.dt_bias;
+    const bool reads_weight = lane() == 0 && warp_index() < 2;
+    float weight = 0;
+    if (reads_weight) weight = (warp_index() == 0 ? p.gates.A_log : p.gates.dt_bias)[head];
+    if (which < 2) {
+      sum = gemv_thread_sum<steps_at_once, GemvX::before_wait>(which == 0 ? p.b : p.a, head);
+    }
+    if (reads_weight) parts[warp_index()] = weight;
   });
   steps.warp_tree_sum();
   steps([&](const float& sum) {
     if (lane() == 0 && warp_index() < 2 * gemv_warps_a_row) of_warp[warp_index()] = sum;
   });
   steps.barrier();
-  steps([&](const float&) {
-    if (thread_index() != 0) return;
-    const float b = of_warp[0] + of_warp[1];
+  // One thread of each of three warps, side by side.
+  steps([&](float& part) {
+    if (lane() != 0) return;
     const float a = of_warp[2] + of_warp[3];
-    p.b.y[head] = b;
-    p.a.y[head] = a;
-    gates_of(p.gates, head, {weights[0], weights[1]}, a, b);
+    const float x = a + parts[1];
+    if (warp_index() == 0) part = decay_time(x);
+    if (warp_index() == 1) parts[2] = decay_rate(x, parts[0]);
+    if (warp_index() == 2) part = sigmoid_f32(of_warp[0] + of_warp[1]);
+  });
+  steps.barrier();
+  steps([&](const float& part) {
+    if (lane() != 0) return;
+    if (warp_index() == 0) {
+      const Decay decay = decay_of(parts[2], part);
+      wait_for_launches_before();
+      p.a.y[head] = of_warp[2] + of_warp[3];
+      store_decay(p.gates, head, decay);
+    }
+    if (warp_index() == 2) {
+      wait_for_launches_before();
+      p.b.y[head] = of_warp[0] + of_warp[1];
+      p.gates.beta[head] = part;
+    }
   });
 }
 
-// A head of q or of k: its channels, then the norm, by the first warp.
-GDN_DEVICE void convolved_and_normed_head(const ConvGatesNorm& p, int64_t head) {
+// What the conv gives of a head: the first channels in shared memory, all in global.
+inline constexpr int convolved_held = 256;
+struct ConvolvedHead {
+  shared<float> first;
+  global<const float> all;
+  GDN_DEVICE float operator[](int64_t i) const {
+    if (i < convolved_held) return first[i];
+    return all[i];
+  }
+};
+
+// A head of q or of k: its channels, then the norm, for which each warp adds up all squares.
+GDN_DEVICE void convolved_and_normed_head(const ConvGatesNorm& p, int64_t index,
+                                          const shared<float>& convolved) {
+  const QkNormHead head = qk_norm_head(p.norm, index);
+  const ConvolvedHead x = {convolved, head.x};
   Steps<float> steps;
   steps([&](float&) {
     for (int64_t i = thread_index(); i < p.norm.head_dim; i += thread_count()) {
-      conv_of_channel(p.conv, head * p.norm.head_dim + i);
+      const float y = conv_of_channel(p.conv, index * p.norm.head_dim + i);
+      if (i < convolved_held) convolved[i] = y;
     }
     wait_for_launches_before();
   });
   steps.barrier();
-  steps([&](float& sum) {
-    if (warp_index() == 0) sum = lane_sum_of_squares(qk_norm_head(p.norm, head).x, p.norm.head_dim);
-  });
+  steps([&](float& sum) { sum = lane_sum_of_squares(x, p.norm.head_dim); });
   steps.warp_tree_sum();
   steps([&](const float& sum) {
-    if (warp_index() == 0) qk_norm_of_head(p.norm, qk_norm_head(p.norm, head), sum);
+    qk_norm_of_head(p.norm, head, x, sum, thread_index(), thread_count());
   });
 }
 
 GDN_KERNEL void conv_gates_norm(const ConvGatesNorm& p) {
   GDN_SHARED(float, of_warp, 2 * gemv_warps_a_row);
-  GDN_SHARED(float, weights, 2);
+  GDN_SHARED(float, parts, 3);
+  GDN_SHARED(float, convolved, convolved_held);
   int64_t block = block_index();
-  if (block < p.gates.count) return projected_gates_of_head(p, block, of_warp, weights);
+  if (block < p.gates.count) return projected_gates_of_head(p, block, of_warp, parts);
   block -= p.gates.count;
   const int64_t heads = 2 * p.norm.k_heads;
-  if (block < heads) return convolved_and_normed_head(p, block);
+  if (block < heads) return convolved_and_normed_head(p, block, convolved);
   const int64_t first = heads * p.norm.head_dim + (block - heads) * thread_count();
   Steps<float> steps;
   steps([&](float&) {

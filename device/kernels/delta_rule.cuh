@@ -186,18 +186,23 @@ GDN_DEVICE void add_products(Pack<float, 4>& u, const DeltaRuleRows& rows) {
   }
 }
 
-// S <- S + k d^T, stored; adds S^T q to o.
-template <bool packed>
-GDN_DEVICE void update_rows(DeltaRuleRows& rows, const Pack<float, 4>& d, Pack<float, 4>& o,
-                            const DeltaRulePart& part, int first) {
+// S <- S + k d^T; adds S^T q to o.
+GDN_DEVICE void update_rows(DeltaRuleRows& rows, const Pack<float, 4>& d, Pack<float, 4>& o) {
   GDN_UNROLL
   for (int r = 0; r < delta_rule_rows_held; ++r) {
-    const int row = first + part.row + r * delta_rule_row_lanes;
     GDN_UNROLL
     for (int j = 0; j < 4; ++j) {
       rows.s[r][j] = fused_multiply_add(rows.k[r], d[j], rows.s[r][j]);
       o[j] = fused_multiply_add(rows.s[r][j], rows.q[r], o[j]);
     }
+  }
+}
+
+template <bool packed>
+GDN_DEVICE void store_state(const DeltaRuleRows& rows, const DeltaRulePart& part, int first) {
+  GDN_UNROLL
+  for (int r = 0; r < delta_rule_rows_held; ++r) {
+    const int row = first + part.row + r * delta_rule_row_lanes;
     if (row < part.kd) store_columns<packed>(part, row, rows.s[r]);
   }
 }
@@ -210,17 +215,17 @@ GDN_DEVICE float column_sum(const shared<float>& partial, int column, int column
   return tree_of(sums);
 }
 
-// A block's shared memory: what the row lanes have of each column; then a number a column, d, and
-// at the end o.
+// A block's shared memory: what the row lanes have of each column; then a number a column, d.
 GDN_DEVICE shared<float> delta_rule_columns(int columns) {
   return dynamic_shared<float>() + delta_rule_row_lanes * columns;
 }
 
-// `held`: a head's rows are all in registers; else they are read twice. `then` is called once what
-// launches before wrote is there.
-template <bool packed, bool held, class Then>
+// `held`: a head's rows are all in registers; else they are read twice. `begin` is called once what
+// the launch before wrote is there, and `end` once `partial` has all of o. What is held of S is
+// stored last: nothing waits for it.
+template <bool packed, bool held, class Begin, class End>
 GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
-                              const shared<float>& decay, const Then& then) {
+                              const shared<float>& decay, const Begin& begin, const End& end) {
   const int columns = part.columns_of_slice;
   const shared<float> partial = dynamic_shared<float>();
   const shared<float> deltas = delta_rule_columns(columns);
@@ -232,14 +237,13 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   load_state<packed>(rows, part, 0);
   wait_for_launches_before();
   load_keys(rows, part, 0);
-  then();
+  begin();
   // The first threads of the block add up a column each.
   const int adding_up = thread_index();
   const int64_t column = static_cast<int64_t>(block_index_y()) * columns + adding_up;
-  const bool has_column = adding_up < columns && column < p.vd;
   const float beta = p.beta[part.head];
   float v = 0;
-  if (has_column) v = p.v[part.head * p.vd + column];
+  if (adding_up < columns && column < p.vd) v = p.v[part.head * p.vd + column];
   share_head_decay(decay, p, part.head);
   barrier();
 
@@ -263,31 +267,36 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
       load_rows<packed>(rows, part, first);
       decay_rows(rows, decay, p, part, first);
     }
-    update_rows<packed>(rows, d, o, part, first);
+    update_rows(rows, d, o);
+    if (!held) store_state<packed>(rows, part, first);
   }
   store(partial, mine, o);
   barrier();
-  if (!has_column) return;
-  const float of_column = column_sum(partial, adding_up, columns);
-  deltas[adding_up] = of_column;
-  p.o[part.head * p.vd + column] = of_column;
+  end(partial);
+  if (held) store_state<packed>(rows, part, 0);
 }
 
-template <bool held>
+template <bool packed, bool held>
 GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p, const shared<float>& decay) {
   const DeltaRulePart part = delta_rule_part(p);
-  if (p.vd % 4 == 0) {
-    delta_rule_of<true, held>(p, part, decay, [] {});
-  } else {
-    delta_rule_of<false, held>(p, part, decay, [] {});
-  }
+  const auto end = [&](const shared<float>& partial) {
+    const int columns = part.columns_of_slice;
+    const int64_t column = static_cast<int64_t>(block_index_y()) * columns + thread_index();
+    if (thread_index() >= columns || column >= p.vd) return;
+    p.o[part.head * p.vd + column] = column_sum(partial, thread_index(), columns);
+  };
+  delta_rule_of<packed, held>(p, part, decay, [] {}, end);
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.
 GDN_KERNEL void delta_rule(const DeltaRule& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
-  if (p.kd <= delta_rule_rows_at_once) return delta_rule_of_slice<true>(p, decay);
-  delta_rule_of_slice<false>(p, decay);
+  const bool packed = p.vd % 4 == 0;
+  if (p.kd <= delta_rule_rows_at_once) {
+    return packed ? delta_rule_of_slice<true, true>(p, decay)
+                  : delta_rule_of_slice<false, true>(p, decay);
+  }
+  packed ? delta_rule_of_slice<true, false>(p, decay) : delta_rule_of_slice<false, false>(p, decay);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

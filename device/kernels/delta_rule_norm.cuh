@@ -1,5 +1,5 @@
 // delta_rule and gated_norm of a head in one launch, where a block takes all columns of a head, in
-// groups of four, and holds all its rows: it norms the o that it has written.
+// groups of four, and holds all its rows: it norms the o that it has.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,62 @@ inline bool is_delta_rule_norm(int64_t kd, int64_t vd) {
 inline LaunchShape delta_rule_norm_shape(int64_t v_heads, int64_t kd, int64_t vd) {
   unsigned threads = 32;
   while (4 * static_cast<int64_t>(threads) / delta_rule_row_lanes < vd) threads *= 2;
-  return delta_rule_shape(v_heads, kd, vd, threads);
+  LaunchShape shape = delta_rule_shape(v_heads, kd, vd, threads);
+  shape.shared_bytes += 2 * threads;  // w and silu(z) of each column
+  return shape;
+}
+
+// Of a head's columns: o while it is normed, in place of d; then w and silu(z).
+struct NormedColumns {
+  shared<float> o, w, gates;
+};
+
+GDN_DEVICE NormedColumns normed_columns(int columns) {
+  const shared<float> o = delta_rule_columns(columns);
+  return {o, o + columns, o + 2 * columns};
+}
+
+// Of a head whose o stands in `partial`; the threads behind those that add it up gate.
+GDN_DEVICE void norm_columns(const DeltaRuleNorm& p, int head, const shared<float>& partial,
+                             int columns) {
+  const int vd = static_cast<int>(p.norm.head_dim);
+  const int column = thread_index();
+  const NormedColumns of = normed_columns(columns);
+  const int gated = column - columns;
+  if (column < columns) {
+    of.o[column] = column_sum(partial, column, columns);
+  } else if (gated < vd) {
+    of.gates[gated] = silu_f32(of.gates[gated]);
+  }
+  barrier();
+  if (column / warp_size * warp_size >= vd) return;
+  const float factor = gated_norm_factor(p.norm, warp_tree_sum(lane_sum_of_squares(of.o, vd)));
+  if (column >= vd) return;
+  const int64_t at = head * p.norm.head_dim + column;
+  const float o = of.o[column];
+  const float quotient = o * factor;
+  p.norm.y[at] = quotient * of.w[column] * of.gates[column];
+  p.rule.o[at] = o;
 }
 
 GDN_KERNEL void delta_rule_norm(const DeltaRuleNorm& p) {
   GDN_SHARED(float, decay, delta_rule_rows_at_once + 1);
   const DeltaRulePart part = delta_rule_part(p.rule);
-  GatedNormInputs inputs = {};
-  delta_rule_of<true, true>(p.rule, part, decay,
-                            [&] { inputs = gated_norm_inputs(p.norm, part.head, thread_index()); });
-  barrier();  // o is there
-  gated_norm_of_head(p.norm, part.head, delta_rule_columns(part.columns_of_slice), inputs);
+  const int columns = part.columns_of_slice;
+  const int vd = static_cast<int>(p.norm.head_dim);
+  const NormedColumns of = normed_columns(columns);
+  const int column = thread_index();
+  const int gated = column - columns;
+  float w = 0;
+  if (column < vd) w = p.norm.w[column];
+  const auto begin = [&] {
+    if (column < vd) of.w[column] = w;
+    if (gated >= 0 && gated < vd) of.gates[gated] = p.norm.z[part.head * p.norm.head_dim + gated];
+  };
+  const auto norm = [&](const shared<float>& partial) {
+    norm_columns(p, part.head, partial, columns);
+  };
+  delta_rule_of<true, true>(p.rule, part, decay, begin, norm);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -1,7 +1,8 @@
 // Elementary functions of float32 whose bits are the same on a GPU and a CPU: exp, log1p, sigmoid,
 // rsqrt, and softplus and silu of the same parts. Each is evaluated as an unevaluated sum of two
 // doubles, to 2^-53.9 of its value or better, by IEEE operations and Taylor polynomials alone (no
-// table, no library function, no fused multiply-add), and rounded to float32 once.
+// table, no library function, no fused multiply-add), and rounded to float32 once; before that as
+// one double, which is enough where that lies far from the midpoint of two float32 numbers.
 #pragma once
 
 #include <cfloat>
@@ -154,6 +155,80 @@ GDN_HOST_DEVICE inline DoublePair sigmoid_pair(double x) {
   return fast_two_sum(quotient, quotient * remainder);
 }
 
+// Near a value: one double, where a pair of them is seldom needed, by a third of the operations and
+// short chains of them. Each is within 32 w of the value for the arguments that it names, whatever
+// the seeds of a machine are, which err by 2^-18 at most.
+
+// Whether all numbers within 64 w of y round to one float32, |y| from 2^-126 to below 2^127: a
+// float32 number is 2^29 numbers of double from the next, and the last 29 bits say where y lies.
+GDN_HOST_DEVICE inline bool rounds_as_its_neighbours(double y) {
+  constexpr uint32_t between_floats = (1U << 29) - 1;
+  constexpr uint32_t midpoint = 1U << 28;
+  constexpr uint32_t margin = 64;
+  const uint32_t rest = static_cast<uint32_t>(bits_of(y)) & between_floats;
+  return rest - (midpoint - margin) > 2 * margin;
+}
+
+// Of exp, so that neither it nor 1 + exp is subnormal, infinite, or beyond float32.
+inline constexpr float near_max = 87;
+
+// 1 / x for normal x, within 3 w: from 2^-18 by a cubic step, r (1 + e + e^2) with e = 1 - r x.
+GDN_HOST_DEVICE inline double near_reciprocal(double x) {
+  const double r = reciprocal_seed(x);
+  const double e = 1.0 - r * x;
+  return r + r * (e + e * e);
+}
+
+// 1 / sqrt(x) for normal x, within 4 w: from 2^-18 by a cubic step, r (1 + e / 2 + 3 e^2 / 8) with
+// e = 1 - r^2 x.
+GDN_HOST_DEVICE inline double near_rsqrt(double x) {
+  const double r = rsqrt_seed(x);
+  const double e = 1.0 - (r * r) * x;
+  return r + r * (e * (0.5 + 0.375 * e));
+}
+
+// exp(x) for |x| <= 87, within 6 w. As exp_pair, with p of degree 10: what is cut off lies below
+// 2^-52 of exp(r).
+GDN_HOST_DEVICE inline double near_exp(double x) {
+  constexpr double reciprocal_ln2 = 0x1.71547652b82fep+0;
+  constexpr double shift = 0x1.8p52;
+  const double shifted = x * reciprocal_ln2 + shift;
+  const double k = shifted - shift;
+  const double scale = double_of((bits_of(shifted) - bits_of(shift) + 1023) << 52);
+
+  const double r = (x - k * ln2_high) - k * ln2_low;
+  const double r2 = r * r;
+  const double r4 = r2 * r2;
+  const double first = (1.0 / 2.0 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0));
+  const double second =
+      (1.0 / 720.0 + r * (1.0 / 5040.0)) + r2 * (1.0 / 40320.0 + r * (1.0 / 362880.0));
+  const double third =
+      (1.0 / 3628800.0 + r * (1.0 / 39916800.0)) + r2 * (1.0 / 479001600.0);
+  return (1.0 + (r + r2 * (first + r4 * (second + r4 * third)))) * scale;
+}
+
+// log(1 + x) for x = exp of a float32 number from -20 to 20, within 8 w. As log_pair, as
+// 2 s + s z p(z) with z = s^2 and p of degree 8: what is cut off lies below 2^-55.
+GDN_HOST_DEVICE inline double near_log_of_one_plus(double x) {
+  constexpr uint64_t one_bits = 0x3ff0000000000000U;
+  constexpr uint64_t root_half_bits = 0x3fe6a09e667f3bcdU;
+  constexpr uint64_t significand_mask = 0x000fffffffffffffU;
+  const double sum = 1.0 + x;
+  const double lost = x < 1 ? x - (sum - 1.0) : 0.0;
+  const uint64_t moved = bits_of(sum) + (one_bits - root_half_bits);
+  const double k = static_cast<double>(static_cast<int>(moved >> 52) - 1023);
+  const double f = double_of((moved & significand_mask) + root_half_bits) - 1.0;
+
+  const double s = f * near_reciprocal(2.0 + f);
+  const double z = s * s;
+  const double z2 = z * z;
+  const double z4 = z2 * z2;
+  const double first = (2.0 / 3.0 + z * (2.0 / 5.0)) + z2 * (2.0 / 7.0 + z * (2.0 / 9.0));
+  const double second = (2.0 / 11.0 + z * (2.0 / 13.0)) + z2 * (2.0 / 15.0 + z * (2.0 / 17.0));
+  const double p = first + z4 * (second + z4 * (2.0 / 19.0));
+  return k * ln2_high + ((s + s) + (s * z * p + (k * ln2_low + lost)));
+}
+
 // Beyond these arguments exp lies below half the smallest subnormal or above every float32 number,
 // and sigmoid rounds to 0 or 1, so that the argument's value no longer matters.
 GDN_HOST_DEVICE inline double clamped(float x) {
@@ -166,6 +241,10 @@ GDN_HOST_DEVICE inline double clamped(float x) {
 
 // Correctly rounded for every float32 number. exp(-inf) = 0, exp(inf) = inf.
 GDN_HOST_DEVICE inline float exp_f32(float x) {
+  if (std::fabs(x) <= elementary::near_max) {
+    const double near = elementary::near_exp(x);
+    if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
+  }
   if (x != x) return elementary::nan();
   return elementary::round_once(elementary::exp_pair(elementary::clamped(x)));
 }
@@ -182,6 +261,10 @@ GDN_HOST_DEVICE inline float log1p_f32(float x) {
 
 // 1 / (1 + exp(-x)), correctly rounded for every float32 number. 0 at -inf, 1 at inf.
 GDN_HOST_DEVICE inline float sigmoid_f32(float x) {
+  if (std::fabs(x) <= elementary::near_max) {
+    const double near = elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
+    if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
+  }
   if (x != x) return elementary::nan();
   return elementary::round_once(elementary::sigmoid_pair(elementary::clamped(x)));
 }
@@ -190,6 +273,10 @@ GDN_HOST_DEVICE inline float sigmoid_f32(float x) {
 // rsqrt(inf) = 0, NaN below 0. Square root and quotient are off by at most 2 w together; that no
 // 1/sqrt of a 24-bit number lies so near a midpoint is proven by trying all of them.
 GDN_HOST_DEVICE inline float rsqrt_f32(float x) {
+  if (x >= 0x1p-126F && x < elementary::positive_infinity()) {
+    const double near = elementary::near_rsqrt(x);
+    if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
+  }
   if (!(x >= 0.0F)) return elementary::nan();
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
 }
@@ -200,6 +287,8 @@ GDN_HOST_DEVICE inline float softplus_f32(float x) {
   if (x != x) return elementary::nan();
   if (x > 20.0F) return x;
   if (x < -20.0F) return exp_f32(x);
+  const double near = elementary::near_log_of_one_plus(elementary::near_exp(x));
+  if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
   return elementary::round_once(
       elementary::log_pair(elementary::one_plus(elementary::exp_pair(x))));
 }
@@ -207,6 +296,10 @@ GDN_HOST_DEVICE inline float softplus_f32(float x) {
 // x sigmoid(x) with one rounding, correctly rounded for every float32 number. silu(-0) = -0,
 // silu(inf) = inf; silu(-inf) is NaN, as the product -inf 0 is. Below -150 it rounds to -0.
 GDN_HOST_DEVICE inline float silu_f32(float x) {
+  if (std::fabs(x) <= elementary::near_max && std::fabs(x) >= 0x1p-100F) {
+    const double near = x * elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
+    if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
+  }
   if (x != x || x == -elementary::positive_infinity()) return elementary::nan();
   if (x == 0.0F || x > 150.0F) return x;
   const double y = elementary::clamped(x);

@@ -26,35 +26,23 @@ inline LaunchShape gated_norm_shape(int64_t heads, [[maybe_unused]] int64_t head
   return {.blocks = static_cast<unsigned>(heads), .threads = threads};
 }
 
-// Of the first element that the calling thread has of a head.
-struct GatedNormInputs {
-  float w, z;
-};
-
-GDN_DEVICE GatedNormInputs gated_norm_inputs(const GatedNorm& p, int64_t head, int64_t i) {
-  if (i >= p.head_dim) return {};
-  return {p.w[i], p.z[head * p.head_dim + i]};
+GDN_DEVICE float gated_norm_factor(const GatedNorm& p, float sum_of_squares) {
+  const float mean = sum_of_squares / static_cast<float>(p.head_dim);
+  return rsqrt_f32(mean + p.eps);
 }
 
-// By a block, of a head's o. Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim
-// + eps)) w) silu(z).
-template <class Numbers>
-GDN_DEVICE void gated_norm_of_head(const GatedNorm& p, int64_t head, const Numbers& o,
-                                   GatedNormInputs inputs) {
-  const float squares = warp_tree_sum(lane_sum_of_squares(o, p.head_dim));
-  const float mean = squares / static_cast<float>(p.head_dim);
-  const float factor = rsqrt_f32(mean + p.eps);
+// Order: stride 32 fused, tree_adjacent. Form: ((o rsqrt(sum / head_dim + eps)) w) silu(z).
+GDN_KERNEL void gated_norm(const GatedNorm& p) {
+  const int64_t begin = block_index() * p.head_dim;
+  const global<const float> o = p.o + begin;
+  const global<const float> z = p.z + begin;
+  const global<float> y = p.y + begin;
+  const float factor = gated_norm_factor(p, warp_tree_sum(lane_sum_of_squares(o, p.head_dim)));
   barrier();  // y may be o, of which every warp has read all by now
   for (int64_t i = thread_index(); i < p.head_dim; i += thread_count()) {
-    if (i >= thread_count()) inputs = gated_norm_inputs(p, head, i);
     const float quotient = o[i] * factor;
-    p.y[head * p.head_dim + i] = quotient * inputs.w * silu_f32(inputs.z);
+    y[i] = quotient * p.w[i] * silu_f32(z[i]);
   }
-}
-
-GDN_KERNEL void gated_norm(const GatedNorm& p) {
-  const int64_t head = block_index();
-  gated_norm_of_head(p, head, p.o + head * p.head_dim, gated_norm_inputs(p, head, thread_index()));
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

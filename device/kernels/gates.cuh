@@ -13,6 +13,7 @@ struct Gates {
   global<const float> a, b, A_log, dt_bias;  // [count]
   global<float> beta, g;                     // [count]
   int64_t count;                             // v-heads
+  global<float> decay = {};                  // [count] or null: exp(g)
 };
 
 // Threads: any.
@@ -20,29 +21,31 @@ inline LaunchShape gates_shape(int64_t count, unsigned threads = 32) {
   return {.blocks = static_cast<unsigned>((count + threads - 1) / threads), .threads = threads};
 }
 
-GDN_DEVICE float log_decay(float x, float A_log) {
-  if (x < -20.0F) return -exp_f32(A_log + x);
-  return -exp_f32(A_log) * softplus_f32(x);
+// The two factors of -g.
+GDN_DEVICE float decay_rate(float x, float A_log) {
+  return exp_f32(x < -20.0F ? A_log + x : A_log);
 }
+GDN_DEVICE float decay_time(float x) { return x < -20.0F ? 1.0F : softplus_f32(x); }
 
-// What a head's gates need beside a and b.
-struct GateWeights {
-  float A_log, dt_bias;
+struct Decay {
+  float g;
+  float itself;  // exp(g)
 };
-
-GDN_DEVICE GateWeights gate_weights(const Gates& p, int64_t i) {
-  return {p.A_log[i], p.dt_bias[i]};
+GDN_DEVICE Decay decay_of(float rate, float time) {
+  const float g = -rate * time;
+  return {g, exp_f32(g)};
 }
-
-GDN_DEVICE void gates_of(const Gates& p, int64_t i, const GateWeights& weights, float a, float b) {
-  p.g[i] = log_decay(a + weights.dt_bias, weights.A_log);
-  p.beta[i] = sigmoid_f32(b);
+GDN_DEVICE void store_decay(const Gates& p, int64_t i, const Decay& decay) {
+  p.g[i] = decay.g;
+  if (p.decay.present()) p.decay[i] = decay.itself;
 }
 
 GDN_KERNEL void gates(const Gates& p) {
   const int64_t i = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
   if (i >= p.count) return;
-  gates_of(p, i, gate_weights(p, i), p.a[i], p.b[i]);
+  const float x = p.a[i] + p.dt_bias[i];
+  store_decay(p, i, decay_of(decay_rate(x, p.A_log[i]), decay_time(x)));
+  p.beta[i] = sigmoid_f32(p.b[i]);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

@@ -26,20 +26,29 @@ inline LaunchShape gemv_f32_shape(int64_t rows, [[maybe_unused]] int64_t cols,
           .threads = threads};
 }
 
-// Columns i to i + 3, zeros beyond the last.
-GDN_DEVICE Pack<float, 4> gemv_unaligned_columns(const global<const float>& from, int64_t i,
-                                                 int64_t cols) {
+// When x is read: after the wait for the launch before; or before it, as that one has waited for
+// the launch that writes x.
+enum class GemvX { after_wait, before_wait };
+
+template <GemvX when, int N>
+GDN_DEVICE Pack<float, N> gemv_x(const GemvF32& p, int64_t i) {
+  return when == GemvX::before_wait ? load_coherent<N>(p.x, i) : load<N>(p.x, i);
+}
+
+// Columns i to i + 3, zeros beyond the last; `load_one` gives a column.
+template <class LoadOne>
+GDN_DEVICE Pack<float, 4> gemv_unaligned_columns(int64_t i, int64_t cols, const LoadOne& load_one) {
   Pack<float, 4> values = {};
   GDN_UNROLL
   for (int j = 0; j < 4; ++j) {
-    if (i + j < cols) values[j] = from[i + j];
+    if (i + j < cols) values[j] = load_one(i + j);
   }
   return values;
 }
 
 // Of one row, what the calling lane takes: the columns at 4 lane, then 256 further on, ... All
 // loads of several steps are under way before the first is used; no launch before writes weights.
-template <bool aligned, int steps_at_once>
+template <bool aligned, int steps_at_once, GemvX when>
 GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row, int lane_of_row) {
   constexpr int step = gemv_columns_a_step;
   float sum[4] = {};
@@ -50,14 +59,23 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
     for (int s = 0; s < steps_at_once; ++s) {
       const int64_t at = i + s * step;
       if (at >= p.cols) continue;
-      w[s] = aligned ? load_streaming<4>(row, at) : gemv_unaligned_columns(row, at, p.cols);
+      if constexpr (aligned) {
+        w[s] = load_streaming<4>(row, at);
+      } else {
+        w[s] = gemv_unaligned_columns(at, p.cols, [&](int64_t c) { return row[c]; });
+      }
     }
-    if (i == 4 * lane_of_row) wait_for_launches_before();
+    if (when == GemvX::after_wait && i == 4 * lane_of_row) wait_for_launches_before();
     GDN_UNROLL
     for (int s = 0; s < steps_at_once; ++s) {
       const int64_t at = i + s * step;
       if (at >= p.cols) continue;
-      x[s] = aligned ? load<4>(p.x, at) : gemv_unaligned_columns(p.x, at, p.cols);
+      if constexpr (aligned) {
+        x[s] = gemv_x<when, 4>(p, at);
+      } else {
+        x[s] = gemv_unaligned_columns(at, p.cols,
+                                      [&](int64_t c) { return gemv_x<when, 1>(p, c)[0]; });
+      }
     }
     GDN_UNROLL
     for (int s = 0; s < steps_at_once; ++s) {
@@ -71,12 +89,12 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
 // What a thread has of a row that two warps share, the first of them for the columns below 128 of
 // every 256. Order: stride 256 fused, block 4, tree_adjacent. Column i of 256 is accumulator i % 4
 // of lane i / 4; neighbouring lanes are added first, the two warps last.
-template <int steps_at_once = 10>
+template <int steps_at_once = 10, GemvX when = GemvX::after_wait>
 GDN_DEVICE float gemv_thread_sum(const GemvF32& p, int64_t row) {
   const int lane_of_row = thread_index() % gemv_threads_a_row;
   const global<const float> w = p.w + row * p.cols;
-  return p.cols % 4 == 0 ? gemv_lane_sum<true, steps_at_once>(p, w, lane_of_row)
-                         : gemv_lane_sum<false, 1>(p, w, lane_of_row);
+  return p.cols % 4 == 0 ? gemv_lane_sum<true, steps_at_once, when>(p, w, lane_of_row)
+                         : gemv_lane_sum<false, 1, when>(p, w, lane_of_row);
 }
 
 GDN_KERNEL void gemv_f32(const GemvF32& p) {

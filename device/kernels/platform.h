@@ -68,8 +68,8 @@ inline constexpr int blocks_at_once_min = 1;
 template <auto kernel>
 inline constexpr bool runs_by_steps = false;
 
-// Whether a kernel itself says, by wait_for_launches_before, from where on it needs what earlier
-// launches wrote. Any other waits before its first step.
+// Whether a kernel itself says, by wait_for_launches_before, from where on it needs what the launch
+// before wrote. Any other waits before its first step.
 template <auto kernel>
 inline constexpr bool begins_early = false;
 

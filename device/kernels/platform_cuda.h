@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -163,6 +164,12 @@ template <int N, class T>
 GDN_DEVICE PackOf<T, N> load_streaming(global<T> p, int64_t i, Site = {}) {
   return __builtin_bit_cast(PackOf<T, N>, __ldcs(word_at<N>(p.address + i)));
 }
+// As launches that have ended left it, read by one that began early: a multiprocessor's own cache
+// may still have numbers of before.
+template <int N, class T>
+GDN_DEVICE PackOf<T, N> load_coherent(global<T> p, int64_t i, Site = {}) {
+  return __builtin_bit_cast(PackOf<T, N>, __ldcg(word_at<N>(p.address + i)));
+}
 template <int N, template <class> class Pointer, class T>
 GDN_DEVICE void store(const Pointer<T>& p, int64_t i, const Pack<T, N>& values, Site = {}) {
   using Word = WordsOf<T, N>;
@@ -190,7 +197,7 @@ GDN_DEVICE void copy_async(const shared<T>& to, int64_t to_index, const global<c
   const T* const source = from.address + from_index;
   const uint64_t policy = read_once();
   if constexpr (bytes == 16) {
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(at),
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(at),
                  "l"(source), "l"(policy)
                  : "memory");
   } else {
@@ -212,9 +219,12 @@ GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values
   __stcs(reinterpret_cast<Word*>(p.address + i), __builtin_bit_cast(Word, values));
 }
 
-// A launch may begin before those before it have ended. What they write is there after this.
-GDN_DEVICE void wait_for_launches_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-GDN_DEVICE void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+// A launch may begin before the one before it has ended. What that one writes is there after this,
+// and the next launch may begin, which so never overlaps any but the one before it.
+GDN_DEVICE void wait_for_launches_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 
 template <template <class> class Pointer, class T>
 GDN_DEVICE T atomic_add(const Pointer<T>& p, int64_t i, std::type_identity_t<T> value, Site = {}) {
@@ -249,6 +259,25 @@ GDN_DEVICE Pack<int32_t, 4> matrix_product_s8(const Pack<uint32_t, 4>& left,
         "r"(0));
   return sums;
 }
+// 1 / x and 1 / sqrt(x) of a normal number, within 2^-18: not the same bits on every machine.
+GDN_HOST_DEVICE inline double reciprocal_seed(double x) {
+#ifdef __CUDA_ARCH__
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+#else
+  return 1.0 / x;
+#endif
+}
+GDN_HOST_DEVICE inline double rsqrt_seed(double x) {
+#ifdef __CUDA_ARCH__
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+#else
+  return 1.0 / std::sqrt(x);
+#endif
+}
 GDN_DEVICE int32_t to_int_toward_zero(float x) { return __float2int_rz(x); }
 GDN_DEVICE int32_t to_int_nearest_even(float x) { return __float2int_rn(x); }
 GDN_DEVICE float round_half_away(float x) { return roundf(x); }
@@ -264,11 +293,9 @@ GDN_DEVICE uint16_t narrow_half(float x) {
   return half;
 }
 
-// The next launch may begin once every block of this one has: it takes what room they leave.
 template <auto kernel, class P, int threads_max>
 __global__ void __launch_bounds__(threads_max, blocks_at_once_min<kernel>)
     entry(const __grid_constant__ P params) {
-  let_next_launch_begin();
   if constexpr (!begins_early<kernel>) wait_for_launches_before();
   kernel(params);
 }

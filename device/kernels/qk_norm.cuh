@@ -47,13 +47,15 @@ GDN_DEVICE QkNormHead qk_norm_head(const QkNorm& p, int64_t head) {
   return {(is_q ? p.q : p.k) + begin, (is_q ? p.q_normed : p.k_normed) + begin, is_q};
 }
 
-// By a lane. Order of the sum: stride 32 fused, tree_adjacent. Form: x rsqrt(sum + eps), and q that
-// times its scale.
-GDN_DEVICE void qk_norm_of_head(const QkNorm& p, const QkNormHead& head, float sum_of_squares) {
+// Elements `first`, first + step, ... of a head's x. Order of the sum: stride 32 fused,
+// tree_adjacent. Form: x rsqrt(sum + eps), and q that times its scale.
+template <class Numbers>
+GDN_DEVICE void qk_norm_of_head(const QkNorm& p, const QkNormHead& head, const Numbers& x,
+                                float sum_of_squares, int first, int step) {
   const float of_sum = rsqrt_f32(sum_of_squares + p.eps);
   const float factor = of_sum > p.factor_max ? p.factor_max : of_sum;
-  for (int64_t i = lane(); i < p.head_dim; i += warp_size) {
-    const float quotient = head.x[i] * factor;
+  for (int64_t i = first; i < p.head_dim; i += step) {
+    const float quotient = x[i] * factor;
     head.normed[i] = head.is_q ? quotient * p.q_scale : quotient;
   }
 }
@@ -68,8 +70,10 @@ GDN_KERNEL void qk_norm(const QkNorm& p) {
   });
   steps.warp_tree_sum();
   steps([&](const float& sum) {
-    const int64_t head = first + warp_index();
-    if (head < 2 * p.k_heads) qk_norm_of_head(p, qk_norm_head(p, head), sum);
+    const int64_t index = first + warp_index();
+    if (index >= 2 * p.k_heads) return;
+    const QkNormHead head = qk_norm_head(p, index);
+    qk_norm_of_head(p, head, head.x, sum, lane(), warp_size);
   });
 }
 

@@ -149,18 +149,6 @@ GDN_DEVICE void load_state_rows(DeltaRuleRows& rows, const StatePlace& at, bool 
   }
 }
 
-// S <- S + k d^T; adds S^T q to o.
-GDN_DEVICE void update_rows(DeltaRuleRows& rows, const Pack<float, 4>& d, Pack<float, 4>& o) {
-  GDN_UNROLL
-  for (int r = 0; r < delta_rule_rows_held; ++r) {
-    GDN_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      rows.s[r][j] = fused_multiply_add(rows.k[r], d[j], rows.s[r][j]);
-      o[j] = fused_multiply_add(rows.s[r][j], rows.q[r], o[j]);
-    }
-  }
-}
-
 template <bool packed>
 GDN_DEVICE void store_rows(const DeltaRuleRows& rows, const StatePlace& at, const DeltaRulePart& of,
                            int first) {

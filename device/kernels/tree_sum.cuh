@@ -35,10 +35,18 @@ GDN_DEVICE float tree_of(float (&terms)[count]) {
 // What a lane has of a warp's vector; the warp's tree over it is stride 32 fused, tree_adjacent.
 template <class Numbers>
 GDN_DEVICE float lane_sum_of_squares(const Numbers& x, int64_t count) {
+  constexpr int at_once = 4;
   float sum = 0;
-  for (int64_t i = lane(); i < count; i += warp_size) {
-    const float element = x[i];
-    sum = fused_multiply_add(element, element, sum);
+  GDN_ROLLED
+  for (int64_t first = lane(); first < count; first += at_once * warp_size) {
+    float elements[at_once] = {};
+    GDN_UNROLL
+    for (int j = 0; j < at_once; ++j) {
+      const int64_t i = first + j * warp_size;
+      if (i < count) elements[j] = x[i];
+    }
+    GDN_UNROLL
+    for (int j = 0; j < at_once; ++j) sum = fused_multiply_add(elements[j], elements[j], sum);
   }
   return sum;
 }

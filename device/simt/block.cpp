@@ -55,6 +55,11 @@ std::optional<Fault> Block::run(const Launch& launch, unsigned index, uint64_t o
   } else {
     run_threads();
   }
+  if (options_.checks && !some_waited_ && !fault_ && error_ == nullptr) {
+    fault_ = fault(FaultKind::early_access, {block_, block_y_, 0, {}},
+                   "the block has ended without waiting for the launch before, so the next one may "
+                   "overlap that too");
+  }
   stopping_ = false;
   running = {};
   running_block = nullptr;
@@ -87,6 +92,7 @@ void Block::begin(const Launch& launch, unsigned index) {
   barrier_time_ = 1;
   barrier_count_ = 0;
   finished_count_ = 0;
+  some_waited_ = false;
   warp_count_ = (count_ + 31) / 32;
   for (unsigned i = 0; i < warp_count_; ++i) {
     Warp& warp = warps_[i];

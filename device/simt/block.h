@@ -29,7 +29,9 @@ struct Launch {
   LaunchShape shape;
   bool by_steps = false;          // body runs once a block
   uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
-  uint32_t first_queued_run = 1;  // of the earlier launches that this one may overlap
+  // Of the launches since the host last waited, and of those among them that this one may overlap.
+  uint32_t first_queued_run = 1;
+  uint32_t first_overlapped_run = 1;
 };
 
 class Block {
@@ -48,7 +50,8 @@ class Block {
   }
 
   // Called by its threads.
-  void access(const void* address, unsigned bytes, Access access, Space space, Site site);
+  void access(const void* address, unsigned bytes, Access access, Space space, Site site,
+              bool coherent = false);
   Turn arrive_at_barrier(Site site);
   Turn arrive_at_warp_call(WarpCall call, uint32_t mask, uint64_t value, int argument, Site site);
   // What the running thread takes, or out of its body where the block has come to an end.
@@ -85,7 +88,7 @@ class Block {
     // Clocks: see docs/simulator.md. known[l] is the latest time of lane l that comes before now.
     uint32_t time = 1;
     std::array<uint32_t, 32> known{};
-    bool waited = false;       // for the launches before
+    bool waited = false;       // for the launch before
     std::vector<Copy> copies;  // under way, in the order in which they were asked for
     int sets = 0;              // closed
   };
@@ -189,6 +192,7 @@ class Block {
   Site barrier_site_;
   bool barrier_is_alike_ = true;
   unsigned finished_count_ = 0;
+  bool some_waited_ = false;  // for the launch before
   // Of a block by steps.
   std::vector<std::max_align_t> room_of_steps_;
   std::vector<unsigned> turn_;

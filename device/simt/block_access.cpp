@@ -18,6 +18,9 @@ const char* verb(Access access) {
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site) {
   running_block->access(address, bytes, access, space, site);
 }
+void check_coherent_read(const void* address, unsigned bytes, Site site) {
+  running_block->access(address, bytes, Access::read, Space::global, site, true);
+}
 void copy_async(void* to, const void* from, unsigned bytes, Site site) {
   running_block->copy_async(to, from, bytes, site);
 }
@@ -31,6 +34,7 @@ void* dynamic_shared_bytes() { return running_block->dynamic_shared_bytes(); }
 
 // Outside every step: the whole block.
 void Block::wait_for_launches_before() {
+  some_waited_ = true;
   if (running.thread != no_thread) {
     threads_[static_cast<unsigned>(running.thread)].waited = true;
     return;
@@ -38,7 +42,8 @@ void Block::wait_for_launches_before() {
   for (unsigned i = 0; i < count_; ++i) threads_[i].waited = true;
 }
 
-void Block::access(const void* address, unsigned bytes, Access access, Space space, Site site) {
+void Block::access(const void* address, unsigned bytes, Access access, Space space, Site site,
+                   bool coherent) {
   if (running.thread == no_thread) fail_in_step(site, "an access");
   const Target target = space == Space::shared ? shared_target(address, bytes, site)
                                                : global_target(address, bytes, site);
@@ -51,11 +56,13 @@ void Block::access(const void* address, unsigned bytes, Access access, Space spa
   }
   Shadow& shadow = *target.shadow;
   const bool is_early = !threads_[static_cast<unsigned>(running.thread)].waited;
-  if (is_early && space == Space::global &&
-      (access != Access::read ||
-       shadow.run_wrote(target.offset, bytes, launch_->first_queued_run))) {
-    fail(FaultKind::early_access, site,
-         what(verb(access)) + ", which an earlier launch may still be at, before waiting for it");
+  if (is_early && space == Space::global) {
+    // What a launch wrote that has ended may still be old in the multiprocessor's own cache.
+    const uint32_t first = coherent ? launch_->first_overlapped_run : launch_->first_queued_run;
+    if (access != Access::read || shadow.run_wrote(target.offset, bytes, first)) {
+      fail(FaultKind::early_access, site,
+           what(verb(access)) + ", which an earlier launch may still be at, before waiting for it");
+    }
   }
   if (access != Access::write && !shadow.all_written(target.offset, bytes)) {
     fail(FaultKind::uninitialised_read, site, what(verb(access)) + ", which nobody wrote");

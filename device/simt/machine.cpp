@@ -1,6 +1,7 @@
 // Launches: every block in turn, in rising or in a drawn order.
 #include "device/simt/machine.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -52,6 +53,7 @@ struct Machine::Parts {
   Block block;
   uint32_t next_run = 1;
   uint32_t first_queued_run = 1;  // since the host last waited or touched memory
+  uint32_t first_run_of_last = 1;  // launch
 
   Allocation* host_finds(const void* from, size_t bytes) {
     first_queued_run = next_run;
@@ -143,9 +145,19 @@ std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const vo
     parts_->block.forget_accesses();
     parts_->next_run = 1;
     parts_->first_queued_run = 1;
+    parts_->first_run_of_last = 1;
   }
-  const Launch launch{
-      kernel, body, params, shape, by_steps, parts_->next_run, parts_->first_queued_run};
+  // A launch begins once each block of the one before has waited for those before that one.
+  const Launch launch{.kernel = kernel,
+                      .body = body,
+                      .params = params,
+                      .shape = shape,
+                      .by_steps = by_steps,
+                      .first_run = parts_->next_run,
+                      .first_queued_run = parts_->first_queued_run,
+                      .first_overlapped_run =
+                          std::max(parts_->first_queued_run, parts_->first_run_of_last)};
+  parts_->first_run_of_last = parts_->next_run;
   parts_->next_run += blocks;
 
   const uint64_t seed = parts_->options.order_seed;

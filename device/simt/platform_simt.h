@@ -232,6 +232,14 @@ template <int N, class T>
 GDN_SIMT_INLINE auto load_streaming(global<T> p, int64_t i, Site site = here()) {
   return load<N>(p, i, site);
 }
+template <int N, class T>
+GDN_SIMT_INLINE auto load_coherent(global<T> p, int64_t i, Site site = here()) {
+  Pack<std::remove_const_t<T>, N> values;
+  T* const at = element_address(p.address, i);
+  if (simt::running.checks) simt::check_coherent_read(at, sizeof values, site);
+  std::memcpy(&values, at, sizeof values);
+  return values;
+}
 template <int N, class T, simt::Space space>
 GDN_SIMT_INLINE void store(const Pointer<T, space>& p, int64_t i, const Pack<T, N>& values,
                            Site site = here()) {
@@ -295,6 +303,8 @@ GDN_SIMT_INLINE float fused_multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 GDN_SIMT_INLINE float square_root(float x) { return std::sqrt(x); }
+GDN_SIMT_INLINE double reciprocal_seed(double x) { return 1.0 / x; }
+GDN_SIMT_INLINE double rsqrt_seed(double x) { return 1.0 / std::sqrt(x); }
 GDN_SIMT_INLINE float round_half_away(float x) { return std::round(x); }
 
 GDN_SIMT_INLINE uint32_t and_xor(uint32_t x, uint32_t mask, uint32_t flips) {

@@ -50,6 +50,8 @@ inline float tree_sum(float* terms) {
 
 // Each stops the launch by an exception of the simulator's own where it finds a fault.
 void check_access(const void* address, unsigned bytes, Access access, Space space, Site site);
+// A read of global memory past what the multiprocessor itself has cached.
+void check_coherent_read(const void* address, unsigned bytes, Site site);
 
 // What a thread does where it must wait: `self` pauses for `next`, or, if that is nullptr, for the
 // scheduler. Where `self` is nullptr it need not wait.
