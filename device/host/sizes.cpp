@@ -79,7 +79,7 @@ DeviceBytes device_bytes(const gdn_shape& s, const gdn_options& options) {
   DeviceBytes bytes;
   bytes.states = floats(2 * s.num_layers * sizes.state_floats());
   bytes.tensors = floats(sizes.token_floats() * (observes ? 2 * s.num_layers : 1));
-  bytes.tokens = floats(s.hidden_size * (1 + staged_tokens) +
+  bytes.tokens = floats(s.num_v_heads + s.hidden_size * (1 + staged_tokens) +
                         (rounds ? std::max(s.hidden_size, sizes.v_dim) : 0));
   bytes.small_tensors = floats(2 * s.num_v_heads * s.hidden_size + sizes.conv_dim * s.conv_kernel +
                                2 * s.num_v_heads + s.head_v_dim);
@@ -104,7 +104,7 @@ std::string text_of(const DeviceBytes& bytes, int64_t layers) {
   const auto all = static_cast<uint64_t>(layers);
   term("states, and the copy to put them back", bytes.states);
   term("tensors of tokens", bytes.tensors);
-  term("h, staged tokens, rounded activations", bytes.tokens);
+  term("h, decay, staged tokens, rounded x", bytes.tokens);
   term("small tensors of all layers", all * bytes.small_tensors);
   term("4-bit projections of all layers", all * bytes.q4_projections);
   line("together", sum);

@@ -36,7 +36,7 @@ inline constexpr int64_t staged_tokens = 64;  // of run and forward, in one roun
 struct DeviceBytes {
   uint64_t states = 0;   // S and HIST of every layer, and the copy that puts them back
   uint64_t tensors = 0;  // of the token at hand, or where they are observed of every layer, twice
-  uint64_t tokens = 0;   // h, staged tokens, rounded activations
+  uint64_t tokens = 0;   // h, decay, staged tokens, rounded activations
   uint64_t open() const { return states + tensors + tokens; }
 
   uint64_t small_tensors = 0;  // of a layer

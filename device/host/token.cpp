@@ -120,12 +120,12 @@ bool is_wide(const Matrix& w) { return w.q4 != nullptr && kernels::is_gemv_q4_wi
 }  // namespace
 
 void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y,
-                      bool after_small_launch) {
+                      bool in_layer) {
   check_fits("rows of a projection", w.rows, blocks_max);
   if (w.q4 != nullptr) {
     queue(backend, is_wide(w) ? KernelId::gemv_q4 : KernelId::gemv_q4_narrow,
           kernels::gemv_q4_shape(w.rows, w.cols),
-          gemv_q4_of(w, x, y, after_small_launch ? kernels::q4_stages : 1));
+          gemv_q4_of(w, x, y, in_layer ? kernels::q4_stages_before_x_in_layer : 1));
   } else {
     queue(backend, KernelId::gemv_f32, kernels::gemv_f32_shape(w.rows, w.cols),
           gemv_f32_of(w, x, y));
@@ -140,7 +140,7 @@ void queue_in_proj(Backend& backend, const InProjCall& call) {
   for (const Matrix& w : {call.qkv, call.z}) {
     check_fits("rows of a projection", w.rows, blocks_max);
   }
-  constexpr int32_t stages_before_x = kernels::in_proj_q4_stages_before_x;
+  constexpr int32_t stages_before_x = kernels::q4_stages_before_x_in_layer;
   const kernels::InProjQ4Blocks blocks = kernels::in_proj_q4_blocks(call.qkv.rows, call.z.rows);
   queue<kernels::InProjQ4>(backend, KernelId::in_proj_q4,
                            kernels::in_proj_q4_shape(blocks, call.qkv.cols),

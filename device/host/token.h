@@ -41,9 +41,9 @@ struct DeltaRuleCall {
   bool g_is_linear = false;
 };
 
-// Where the launch before leaves multiprocessors idle, tiles are asked for ahead of x.
+// In a layer, more tiles are asked for ahead of x.
 void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y,
-                      bool after_small_launch = false);
+                      bool in_layer = false);
 // Both of x, in one launch where both have tiles in whole pairs.
 struct InProjCall {
   Matrix qkv, z;

@@ -19,7 +19,7 @@ struct GemvQ4 {
   int64_t rows;
   int64_t cols;
   // Of the first tiles, so many stages are asked for before x, which then waits behind them. One is
-  // best behind a launch of this kind; all, where the launch before leaves multiprocessors idle.
+  // best behind a launch of this kind, q4_stages_before_x_in_layer where launches alternate.
   int32_t stages_before_x = 1;
 };
 
@@ -27,6 +27,7 @@ inline constexpr int q4_tile_words = 18;  // of 32 bits: 2 of scales, 16 of nibb
 inline constexpr int q4_unit_rows = 8;
 inline constexpr int q4_warps_max = 16;
 inline constexpr int q4_stages = 3;          // units that a warp has asked for and not yet used
+inline constexpr int32_t q4_stages_before_x_in_layer = 2;
 inline constexpr int q4_units_at_once = 16;  // at most, whose sums wait in shared memory
 inline constexpr int q4_block_bytes = 99 * 1024;  // of shared memory, at most
 

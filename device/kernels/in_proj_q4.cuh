@@ -15,9 +15,6 @@ struct InProjQ4 {
   int32_t qkv_blocks;  // the first of the launch
 };
 
-// For both: best behind the projection of the layer before.
-inline constexpr int32_t in_proj_q4_stages_before_x = 2;
-
 struct InProjQ4Blocks {
   int64_t qkv, z;
 };

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#define GDN_SIMT_INLINE [[gnu::always_inline]] inline
+
 namespace gdn::simt {
 
 struct Site {

@@ -101,6 +101,7 @@ TokenArrays token_arrays(const Shape& s) {
   t.b = random_floats(s.num_v_heads, 5);
   t.beta = random_floats(s.num_v_heads, 6);
   t.g = random_floats(s.num_v_heads, 7);
+  t.decay = random_floats(s.num_v_heads, 15);
   t.conv = random_floats(s.conv_dim(), 8);
   t.q = random_floats(s.k_dim(), 9);
   t.k = random_floats(s.k_dim(), 10);

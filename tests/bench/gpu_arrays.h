@@ -24,7 +24,7 @@ void free_layer(const LayerArrays& l);
 // What one token has between the operators; shared by all layers, as in an engine that does not
 // observe.
 struct TokenArrays {
-  float *h, *qkv, *z, *a, *b, *beta, *g, *conv, *q, *k, *o, *normed, *rounded, *out;
+  float *h, *qkv, *z, *a, *b, *beta, *g, *decay, *conv, *q, *k, *o, *normed, *rounded, *out;
 };
 
 TokenArrays token_arrays(const Shape& s);

@@ -45,17 +45,18 @@ inline void queue_in_proj(const Work& w) {
   const int64_t hidden = s.hidden_size;
   w.queue<kernels::in_proj_q4>(
       kernels::in_proj_q4_shape(blocks, hidden),
-      {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden, kernels::in_proj_q4_stages_before_x},
-       {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden, kernels::in_proj_q4_stages_before_x},
+      {{{w.l.qkv}, {w.t.h}, {w.t.qkv}, s.conv_dim(), hidden, kernels::q4_stages_before_x_in_layer},
+       {{w.l.z}, {w.t.h}, {w.t.z}, s.v_dim(), hidden, kernels::q4_stages_before_x_in_layer},
        static_cast<int32_t>(blocks.qkv)});
 }
 inline void queue_out(const Work& w) {
   w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim());
 }
 
-// As a layer has it, behind the few blocks of the recurrence.
+// As a layer has it.
 inline void queue_out_of_layer(const Work& w) {
-  w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim(), kernels::q4_stages);
+  w.gemv_q4(w.l.out, w.t.normed, w.t.out, w.s.hidden_size, w.s.v_dim(),
+            kernels::q4_stages_before_x_in_layer);
 }
 
 inline void queue_conv_gates_norm(const Work& w) {
@@ -65,7 +66,8 @@ inline void queue_conv_gates_norm(const Work& w) {
       {{{w.t.qkv}, {w.l.conv}, {w.l.history}, {w.t.conv}, s.conv_dim(), s.conv_kernel},
        {{w.l.b}, {w.t.h}, {w.t.b}, s.num_v_heads, s.hidden_size},
        {{w.l.a}, {w.t.h}, {w.t.a}, s.num_v_heads, s.hidden_size},
-       {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, s.num_v_heads},
+       {{w.t.a}, {w.t.b}, {w.l.A_log}, {w.l.dt_bias}, {w.t.beta}, {w.t.g}, s.num_v_heads,
+        {w.t.decay}},
        {{w.t.conv},
         {w.t.conv + s.k_dim()},
         {w.t.q},
@@ -83,7 +85,7 @@ inline void queue_delta_rule_norm(const Work& w) {
       {{{w.t.q},
         {w.t.k},
         {w.t.conv + 2 * s.k_dim()},
-        {w.t.g},
+        {w.t.decay},
         {nullptr},
         {w.t.beta},
         {w.l.S},
@@ -93,7 +95,7 @@ inline void queue_delta_rule_norm(const Work& w) {
         s.num_v_heads,
         s.head_v_dim,
         0,
-        0},
+        1},
        {{w.t.o}, {w.t.z}, {w.l.norm}, {w.t.normed}, s.num_v_heads, s.head_v_dim, s.rms_norm_eps}});
 }
 
@@ -136,7 +138,7 @@ inline std::vector<TimedKernel> layer_kernels(const Shape& s) {
   const int64_t heads = s.num_v_heads;
   const int64_t small_floats = 2 * heads * (hidden + 1) + hidden;
   const int64_t conv_floats = s.conv_dim() * (2 + s.conv_kernel) + 2 * s.history_count();
-  const int64_t norm_and_gates_floats = 4 * s.k_dim() + 6 * heads;
+  const int64_t norm_and_gates_floats = 4 * s.k_dim() + 7 * heads;
   const int64_t delta_floats = 2 * s.state_count() + 2 * s.k_dim() + 2 * s.v_dim() + 2 * heads;
   return {
       {"in_proj_q4", projection_bytes(s.conv_dim() + s.v_dim(), hidden), queue_in_proj},
