@@ -119,8 +119,7 @@ bool is_wide(const Matrix& w) { return w.q4 != nullptr && kernels::is_gemv_q4_wi
 
 }  // namespace
 
-void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y,
-                      bool in_layer) {
+void queue_projection(Backend& backend, const Matrix& w, const float* x, float* y, bool in_layer) {
   check_fits("rows of a projection", w.rows, blocks_max);
   if (w.q4 != nullptr) {
     queue(backend, is_wide(w) ? KernelId::gemv_q4 : KernelId::gemv_q4_narrow,

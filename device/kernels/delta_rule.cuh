@@ -285,7 +285,8 @@ GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p, const shared<float>& dec
     if (thread_index() >= columns || column >= p.vd) return;
     p.o[part.head * p.vd + column] = column_sum(partial, thread_index(), columns);
   };
-  delta_rule_of<packed, held>(p, part, decay, [] {}, end);
+  const auto begin = [] {};
+  delta_rule_of<packed, held>(p, part, decay, begin, end);
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.

@@ -73,8 +73,8 @@ GDN_DEVICE float gemv_lane_sum(const GemvF32& p, const global<const float>& row,
       if constexpr (aligned) {
         x[s] = gemv_x<when, 4>(p, at);
       } else {
-        x[s] = gemv_unaligned_columns(at, p.cols,
-                                      [&](int64_t c) { return gemv_x<when, 1>(p, c)[0]; });
+        x[s] =
+            gemv_unaligned_columns(at, p.cols, [&](int64_t c) { return gemv_x<when, 1>(p, c)[0]; });
       }
     }
     GDN_UNROLL

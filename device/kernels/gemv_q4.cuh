@@ -26,9 +26,9 @@ struct GemvQ4 {
 inline constexpr int q4_tile_words = 18;  // of 32 bits: 2 of scales, 16 of nibbles
 inline constexpr int q4_unit_rows = 8;
 inline constexpr int q4_warps_max = 16;
-inline constexpr int q4_stages = 3;          // units that a warp has asked for and not yet used
+inline constexpr int q4_stages = 3;  // units that a warp has asked for and not yet used
 inline constexpr int32_t q4_stages_before_x_in_layer = 2;
-inline constexpr int q4_units_at_once = 16;  // at most, whose sums wait in shared memory
+inline constexpr int q4_units_at_once = 16;       // at most, whose sums wait in shared memory
 inline constexpr int q4_block_bytes = 99 * 1024;  // of shared memory, at most
 
 // How the columns are shared out: in chunks, of which each warp takes so many pairs of tiles. The

@@ -27,8 +27,8 @@ struct Launch {
   void (*body)(const void* params) = nullptr;
   const void* params = nullptr;
   LaunchShape shape;
-  bool by_steps = false;          // body runs once a block
-  uint32_t first_run = 1;         // the run of block (0, 0); they are numbered along x, then y
+  bool by_steps = false;   // body runs once a block
+  uint32_t first_run = 1;  // the run of block (0, 0); they are numbered along x, then y
   // Of the launches since the host last waited, and of those among them that this one may overlap.
   uint32_t first_queued_run = 1;
   uint32_t first_overlapped_run = 1;

@@ -52,7 +52,7 @@ struct Machine::Parts {
   Memory memory;
   Block block;
   uint32_t next_run = 1;
-  uint32_t first_queued_run = 1;  // since the host last waited or touched memory
+  uint32_t first_queued_run = 1;   // since the host last waited or touched memory
   uint32_t first_run_of_last = 1;  // launch
 
   Allocation* host_finds(const void* from, size_t bytes) {
@@ -148,15 +148,15 @@ std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const vo
     parts_->first_run_of_last = 1;
   }
   // A launch begins once each block of the one before has waited for those before that one.
-  const Launch launch{.kernel = kernel,
-                      .body = body,
-                      .params = params,
-                      .shape = shape,
-                      .by_steps = by_steps,
-                      .first_run = parts_->next_run,
-                      .first_queued_run = parts_->first_queued_run,
-                      .first_overlapped_run =
-                          std::max(parts_->first_queued_run, parts_->first_run_of_last)};
+  const Launch launch{
+      .kernel = kernel,
+      .body = body,
+      .params = params,
+      .shape = shape,
+      .by_steps = by_steps,
+      .first_run = parts_->next_run,
+      .first_queued_run = parts_->first_queued_run,
+      .first_overlapped_run = std::max(parts_->first_queued_run, parts_->first_run_of_last)};
   parts_->first_run_of_last = parts_->next_run;
   parts_->next_run += blocks;
 

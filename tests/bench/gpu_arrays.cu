@@ -84,10 +84,10 @@ LayerArrays layer_arrays(const Shape& s, uint64_t layer) {
 
 void free_layer(const LayerArrays& l) {
   for (void* const memory :
-       {static_cast<void*>(l.qkv), static_cast<void*>(l.out),
-        static_cast<void*>(l.b), static_cast<void*>(l.a), static_cast<void*>(l.conv),
-        static_cast<void*>(l.A_log), static_cast<void*>(l.dt_bias), static_cast<void*>(l.norm),
-        static_cast<void*>(l.S), static_cast<void*>(l.history)}) {
+       {static_cast<void*>(l.qkv), static_cast<void*>(l.out), static_cast<void*>(l.b),
+        static_cast<void*>(l.a), static_cast<void*>(l.conv), static_cast<void*>(l.A_log),
+        static_cast<void*>(l.dt_bias), static_cast<void*>(l.norm), static_cast<void*>(l.S),
+        static_cast<void*>(l.history)}) {
     require(cudaFree(memory), "cudaFree");
   }
 }
