@@ -221,11 +221,13 @@ GDN_DEVICE shared<float> delta_rule_columns(int columns) {
 }
 
 // `held`: a head's rows are all in registers; else they are read twice. `begin` is called once what
-// the launch before wrote is there, and `end` once `partial` has all of o. What is held of S is
-// stored last: nothing waits for it.
-template <bool packed, bool held, class Begin, class End>
+// the launch before wrote is there, `aside` by the threads that have no column to add up while the
+// others do, and `end` once `partial` has all of o. What is held of S is stored last: nothing waits
+// for it.
+template <bool packed, bool held, class Begin, class Aside, class End>
 GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
-                              const shared<float>& decay, const Begin& begin, const End& end) {
+                              const shared<float>& decay, const Begin& begin, const Aside& aside,
+                              const End& end) {
   const int columns = part.columns_of_slice;
   const shared<float> partial = dynamic_shared<float>();
   const shared<float> deltas = delta_rule_columns(columns);
@@ -258,6 +260,8 @@ GDN_DEVICE void delta_rule_of(const DeltaRule& p, const DeltaRulePart& part,
   if (adding_up < columns) {
     const float of_column = column_sum(partial, adding_up, columns);
     deltas[adding_up] = beta * (v - of_column);
+  } else {
+    aside();
   }
   barrier();
   const Pack<float, 4> d = load<4>(deltas, part.column_of_slice);
@@ -285,8 +289,8 @@ GDN_DEVICE void delta_rule_of_slice(const DeltaRule& p, const shared<float>& dec
     if (thread_index() >= columns || column >= p.vd) return;
     p.o[part.head * p.vd + column] = column_sum(partial, thread_index(), columns);
   };
-  const auto begin = [] {};
-  delta_rule_of<packed, held>(p, part, decay, begin, end);
+  const auto nothing = [] {};
+  delta_rule_of<packed, held>(p, part, decay, nothing, nothing, end);
 }
 
 // Order of u and o: stride 16 fused, tree_adjacent. Decay first; S + k d^T is fused.

@@ -39,18 +39,14 @@ GDN_DEVICE NormedColumns normed_columns(int columns) {
   return {o, o + columns, o + 2 * columns};
 }
 
-// Of a head whose o stands in `partial`; the threads behind those that add it up gate.
+// Of a head whose o stands in `partial`. `gate_is_due`: of the thread's z the gate is not there yet.
 GDN_DEVICE void norm_columns(const DeltaRuleNorm& p, int head, const shared<float>& partial,
-                             int columns) {
+                             int columns, bool gate_is_due) {
   const int vd = static_cast<int>(p.norm.head_dim);
   const int column = thread_index();
   const NormedColumns of = normed_columns(columns);
-  const int gated = column - columns;
-  if (column < columns) {
-    of.o[column] = column_sum(partial, column, columns);
-  } else if (gated < vd) {
-    of.gates[gated] = silu_f32(of.gates[gated]);
-  }
+  if (column < columns) of.o[column] = column_sum(partial, column, columns);
+  if (gate_is_due) of.gates[column - columns] = silu_f32(of.gates[column - columns]);
   barrier();
   if (column / warp_size * warp_size >= vd) return;
   const float factor = gated_norm_factor(p.norm, warp_tree_sum(lane_sum_of_squares(of.o, vd)));
@@ -69,17 +65,26 @@ GDN_KERNEL void delta_rule_norm(const DeltaRuleNorm& p) {
   const int vd = static_cast<int>(p.norm.head_dim);
   const NormedColumns of = normed_columns(columns);
   const int column = thread_index();
-  const int gated = column - columns;
+  const int gated = column - columns;  // the threads behind those that add up gate
+  const bool gates = gated >= 0 && gated < vd;
+  bool gate_is_due = false;
   float w = 0;
   if (column < vd) w = p.norm.w[column];
   const auto begin = [&] {
     if (column < vd) of.w[column] = w;
-    if (gated >= 0 && gated < vd) of.gates[gated] = p.norm.z[part.head * p.norm.head_dim + gated];
+    if (gates) of.gates[gated] = p.norm.z[part.head * p.norm.head_dim + gated];
+  };
+  // While the state is in registers, there are few for anything else.
+  const auto gate = [&] {
+    if (!gates) return;
+    const NearSilu near = near_silu(of.gates[gated]);
+    gate_is_due = !near.is_decided;
+    if (near.is_decided) of.gates[gated] = near.silu;
   };
   const auto norm = [&](const shared<float>& partial) {
-    norm_columns(p, part.head, partial, columns);
+    norm_columns(p, part.head, partial, columns, gate_is_due);
   };
-  delta_rule_of<true, true>(p.rule, part, decay, begin, norm);
+  delta_rule_of<true, true>(p.rule, part, decay, begin, gate, norm);
 }
 
 }  // namespace gdn::inline GDN_MACHINE::kernels

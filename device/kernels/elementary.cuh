@@ -293,13 +293,23 @@ GDN_HOST_DEVICE inline float softplus_f32(float x) {
       elementary::log_pair(elementary::one_plus(elementary::exp_pair(x))));
 }
 
+// silu(x) where one double decides how it is rounded, by few registers.
+struct NearSilu {
+  bool is_decided;
+  float silu;  // where it is
+};
+GDN_HOST_DEVICE inline NearSilu near_silu(float x) {
+  const bool is_near = std::fabs(x) <= elementary::near_max && std::fabs(x) >= 0x1p-100F;
+  if (!is_near) return {};
+  const double near = x * elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
+  return {elementary::rounds_as_its_neighbours(near), static_cast<float>(near)};
+}
+
 // x sigmoid(x) with one rounding, correctly rounded for every float32 number. silu(-0) = -0,
 // silu(inf) = inf; silu(-inf) is NaN, as the product -inf 0 is. Below -150 it rounds to -0.
 GDN_HOST_DEVICE inline float silu_f32(float x) {
-  if (std::fabs(x) <= elementary::near_max && std::fabs(x) >= 0x1p-100F) {
-    const double near = x * elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
-    if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
-  }
+  const NearSilu near = near_silu(x);
+  if (near.is_decided) return near.silu;
   if (x != x || x == -elementary::positive_infinity()) return elementary::nan();
   if (x == 0.0F || x > 150.0F) return x;
   const double y = elementary::clamped(x);
