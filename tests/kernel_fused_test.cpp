@@ -63,7 +63,8 @@ struct Between {
 };
 
 // A launch with arrays of its own, drawn anew from the same seed.
-kernels::ConvGatesNorm drawn_launch(const Between& s, SimulatedMachine& machine) {
+kernels::ConvGatesNorm drawn_launch(const Between& s, SimulatedMachine& machine,
+                                    bool decays = true) {
   Rng rng(2);
   const auto put = [&](int64_t count) { return machine.put(drawn(rng, count)); };
   const auto room = [&](int64_t count) { return machine.fresh<float>(static_cast<size_t>(count)); };
@@ -75,9 +76,14 @@ kernels::ConvGatesNorm drawn_launch(const Between& s, SimulatedMachine& machine)
       {put(s.channels())}, {put(s.channels() * s.taps)}, {history}, {conv}, s.channels(), s.taps};
   p.b = {{put(s.v_heads * s.cols)}, {h}, {room(s.v_heads)}, s.v_heads, s.cols};
   p.a = {{put(s.v_heads * s.cols)}, {h}, {room(s.v_heads)}, s.v_heads, s.cols};
-  p.gates = {
-      p.a.y,    p.b.y, {put(s.v_heads)}, {put(s.v_heads)}, {room(s.v_heads)}, {room(s.v_heads)},
-      s.v_heads};
+  p.gates = {p.a.y,
+             p.b.y,
+             {put(s.v_heads)},
+             {put(s.v_heads)},
+             {room(s.v_heads)},
+             {room(s.v_heads)},
+             s.v_heads,
+             {decays ? room(s.v_heads) : nullptr}};
   p.norm = {.q = {conv},
             .k = {conv + s.k_dim()},
             .q_normed = {room(s.k_dim())},
@@ -101,13 +107,15 @@ void expect_same_launch(const Between& s, SimulatedMachine& machine,
   compare("a", got.a.y, want.a.y, s.v_heads);
   compare("beta", got.gates.beta, want.gates.beta, s.v_heads);
   compare("g", got.gates.g, want.gates.g, s.v_heads);
+  if (got.gates.decay.present()) compare("decay", got.gates.decay, want.gates.decay, s.v_heads);
   compare("q", got.norm.q_normed, want.norm.q_normed, s.k_dim());
   compare("k", got.norm.k_normed, want.norm.k_normed, s.k_dim());
 }
 
 TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
-  for (const Between& s : {Between{1, 1, 1, 1, 2, 1}, Between{2, 48, 4, 24, 4, 260},
-                           Between{3, 130, 150, 1, 2, 33}, Between{1, 8, 2, 300, 9, 5400}}) {
+  for (const Between& s :
+       {Between{1, 1, 1, 1, 2, 1}, Between{2, 48, 4, 24, 4, 260}, Between{3, 130, 150, 1, 2, 33},
+        Between{1, 8, 2, 300, 9, 5400}, Between{1, 300, 1, 4, 6, 20}}) {
     SCOPED_TRACE(testing::Message() << s.k_heads << " heads of " << s.kd);
     SimulatedMachine machine;
     const kernels::ConvGatesNorm alone = drawn_launch(s, machine);
@@ -117,11 +125,35 @@ TEST(KernelConvGatesNorm, HasTheBitsOfEachByItself) {
     machine.run<kernels::gates>(kernels::gates_shape(s.v_heads), alone.gates);
     machine.run<kernels::qk_norm>(kernels::qk_norm_shape(s.k_heads, s.kd), alone.norm);
     for (const unsigned threads : {128U, 192U}) {
-      const kernels::ConvGatesNorm all = drawn_launch(s, machine);
+      const kernels::ConvGatesNorm all = drawn_launch(s, machine, threads == 128);
       machine.run<kernels::conv_gates_norm>(
           kernels::conv_gates_norm_shape(s.channels(), s.k_heads, s.kd, s.v_heads, threads), all);
       expect_same_launch(s, machine, all, alone);
     }
+  }
+}
+
+// exp(g) for the recurrence, on both sides of -20, where softplus is taken as exp.
+TEST(KernelGates, GiveTheDecayWhereItIsAskedFor) {
+  SimulatedMachine machine;
+  const std::vector<float> a = {-30, -20.5F, -20, -3, 0, 5, 40};
+  const auto count = static_cast<int64_t>(a.size());
+  const std::vector<float> zeros(a.size(), 0.0F);
+  const std::vector<float> A_log(a.size(), 0.5F);
+  const kernels::Gates p = {{machine.put(a)},
+                            {machine.put(zeros)},
+                            {machine.put(A_log)},
+                            {machine.put(zeros)},
+                            {machine.fresh<float>(a.size())},
+                            {machine.fresh<float>(a.size())},
+                            count,
+                            {machine.fresh<float>(a.size())}};
+  machine.run<kernels::gates>(kernels::gates_shape(count), p);
+  const std::vector<float> g = machine.get(p.g.address, a.size());
+  const std::vector<float> decay = machine.get(p.decay.address, a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(g[i], a[i] < -20 ? -exp_f32(0.5F + a[i]) : -exp_f32(0.5F) * softplus_f32(a[i]));
+    EXPECT_EQ(decay[i], exp_f32(g[i])) << "a = " << a[i];
   }
 }
 

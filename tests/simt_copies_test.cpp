@@ -107,8 +107,28 @@ void begins(const Floats& p) {
   p.x[lane()] = x;
 }
 
+void reads_coherently(const Floats& p) {
+  const float x = load_coherent<1>(p.x, lane())[0];
+  wait_for_launches_before();
+  p.x[lane()] = x;
+}
+
+// Some threads of a block may end without having waited, not all of them.
+template <int waiting>
+void waits_in_some_lanes(const Floats& p) {
+  if (lane() >= waiting) return;
+  wait_for_launches_before();
+  p.x[lane()] = 1;
+}
+
 }  // namespace
 
+template <>
+inline constexpr bool begins_early<reads_coherently> = true;
+template <>
+inline constexpr bool begins_early<waits_in_some_lanes<0>> = true;
+template <>
+inline constexpr bool begins_early<waits_in_some_lanes<1>> = true;
 template <>
 inline constexpr bool begins_early<begins<Early::reads_other>> = true;
 template <>
@@ -148,6 +168,37 @@ TEST(SimulatedEarlyLaunches, WriteNothingBeforeTheyWaited) {
   const auto fault = run_after_another<begins<Early::writes>>(HostBetween::waits);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, FaultKind::early_access) << fault->text();
+}
+
+// The launch before has waited for the one that wrote what is read; but a multiprocessor may have
+// read it before that, and have it still.
+TEST(SimulatedEarlyLaunches, ReadCoherentlyWhatAllButTheOneBeforeWrote) {
+  simt::Machine machine;
+  auto* const x = static_cast<float*>(machine.allocate(256, "x"));
+  auto* const y = static_cast<float*>(machine.allocate(256, "y"));
+  EXPECT_FALSE(machine.fill(x, 0, 256));
+  EXPECT_FALSE(machine.fill(y, 0, 256));
+  const Floats of_x = {{x}, 64};
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, of_x));
+  const auto at_once = launch<reads_coherently>(machine, one_warp, of_x);
+  ASSERT_TRUE(at_once.has_value());
+  EXPECT_EQ(at_once->kind, FaultKind::early_access) << at_once->text();
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, of_x));
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, {{y}, 64}));
+  EXPECT_FALSE(launch<reads_coherently>(machine, one_warp, of_x));
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, {{y}, 64}));
+  const auto plainly = launch<begins<Early::reads_same>>(machine, one_warp, of_x);
+  ASSERT_TRUE(plainly.has_value());
+  EXPECT_EQ(plainly->kind, FaultKind::early_access) << plainly->text();
+}
+
+TEST(SimulatedEarlyLaunches, WaitInSomeThreadOfEachBlock) {
+  EXPECT_FALSE(run_after_another<waits_in_some_lanes<1>>(HostBetween::does_nothing));
+  const auto fault = run_after_another<waits_in_some_lanes<0>>(HostBetween::waits);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->kind, FaultKind::early_access) << fault->text();
+  EXPECT_NE(fault->text().find("without waiting for the launch before"), std::string::npos)
+      << fault->text();
 }
 
 TEST(SimulatedEarlyLaunches, OthersWaitBeforeTheirFirstStep) {
