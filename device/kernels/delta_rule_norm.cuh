@@ -39,7 +39,7 @@ GDN_DEVICE NormedColumns normed_columns(int columns) {
   return {o, o + columns, o + 2 * columns};
 }
 
-// Of a head whose o stands in `partial`. `gate_is_due`: of the thread's z the gate is not there yet.
+// Of a head whose o stands in `partial`. `gate_is_due`: the thread has a z whose gate is not there.
 GDN_DEVICE void norm_columns(const DeltaRuleNorm& p, int head, const shared<float>& partial,
                              int columns, bool gate_is_due) {
   const int vd = static_cast<int>(p.norm.head_dim);
