@@ -124,7 +124,9 @@ class TileRows final : public RowSums {
       : workspaces_(std::move(workspaces)), rows_(rows), cols_(cols) {
     const auto bytes = static_cast<size_t>(q4_bytes(rows, cols));
     tiles_.hold(bytes / sizeof(uint32_t));
+    // The copy returns once the bytes are on their way: those of take() go by another stream.
     must(cudaMemcpy(tiles_.data(), tiles, bytes, cudaMemcpyHostToDevice), "tiles");
+    must(cudaStreamSynchronize(cudaStreamLegacy), "tiles");
   }
 
   void take(const RowInputs& inputs, std::span<RowSum> out) const override {

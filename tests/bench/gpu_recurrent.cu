@@ -22,6 +22,8 @@ T* uploaded(const std::vector<T>& values) {
   T* const to = fresh<T>(values.size());
   require(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
           "upload");
+  // The copy may still be on its way, and graphs run on a stream that does not wait for it.
+  require(cudaStreamSynchronize(cudaStreamLegacy), "upload");
   return to;
 }
 

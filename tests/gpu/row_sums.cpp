@@ -148,6 +148,24 @@ void compare(GpuRowSums& gpu, const Drawn& d, Kind kind, Findings& found, Figure
   times.rows.push_back({fmt::format("[{}, {}]", d.rows, d.cols), best_milliseconds(*sums, d)});
 }
 
+// A matrix so small that its copy to the GPU comes back before it is done, and is used at once.
+void compare_small_ones(GpuRowSums& gpu, const Rng& rng, Findings& found) {
+  constexpr int matrices = 400;
+  constexpr int64_t rows = 64, cols = 544;
+  int64_t differ = 0;
+  for (int i = 0; i < matrices; ++i) {
+    const Drawn d = drawn(rng.stream(std::to_string(i)), rows, cols, Kind::ordinary);
+    std::vector<RowSum> got(rows), lanes(rows);
+    gpu.of_tiles(d.tiles.data(), rows, cols)->take(d.inputs(), got);
+    RowSumsByLanes(d.tiles.data(), rows, cols).take(d.inputs(), lanes);
+    for (size_t row = 0; row < got.size(); ++row) {
+      differ += same_numbers(got[row], lanes[row]) ? 0 : 1;
+    }
+  }
+  found.state(differ == 0, fmt::format("{} small matrices are there when they are used", matrices),
+              fmt::format("{} of {} rows differ", differ, matrices * rows));
+}
+
 }  // namespace
 
 Findings check_row_sums(const Options& options) {
@@ -170,6 +188,7 @@ Findings check_row_sums(const Options& options) {
       compare(*gpu, drawn(of_kind, rows, cols, kind), kind, found, times);
     }
   }
+  compare_small_ones(*gpu, Rng(options.seed).stream("small matrices"), found);
   found.tables.push_back(std::move(times));
   return found;
 }
