@@ -1,10 +1,12 @@
 // Runs device/kernels/elementary.cuh on a GPU over every float32 pattern and prints the checksums
 // to compare with those of elementary_exhaustive, and the hardware's f16 conversion against the
-// software one over every pattern. Exit status 1 where a conversion differs.
+// software one over every pattern, and the error of the seeds. Exit status 1 where a conversion
+// differs or a seed is farther off than elementary.cuh allows.
 //   elementary_gpu [STRIDE]
 #include <cuda_runtime.h>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -67,6 +69,47 @@ __global__ void compare_f16(unsigned* differing) {
   if (hardware != software) atomicAdd(differing, 1U);
 }
 
+// The errors of the seeds of 1 / x, at both ends of each interval of numbers that share exponent
+// and 25 bits, for 1 <= x < 2^126, and of 1 / sqrt(x) for every normal float32 number. Patterns of
+// float32 numbers above 0 are ordered as they are, and NaN is above all.
+__global__ void worst_seeds(unsigned* worst) {
+  constexpr uint64_t patterns = uint64_t{1} << 32;
+  const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
+  double reciprocal = 0;
+  double rsqrt = 0;
+  const auto raise = [](double* most, double error) {
+    if (!(std::fabs(error) <= *most)) *most = std::fabs(error);
+  };
+  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < patterns; i += step) {
+    const uint64_t exponent = 1023 + i % 128;
+    const uint64_t first = exponent << 52 | i >> 7 << 27;
+    for (const uint64_t bits : {first, first | ((1U << 27) - 1)}) {
+      const double x = elementary::double_of(bits);
+      if (x < 0x1p126) raise(&reciprocal, 1.0 - elementary::MachineSeeds::reciprocal(x) * x);
+    }
+    const float x = __uint_as_float(static_cast<uint32_t>(i));
+    if (x < 0x1p-126F || !(x <= 0x1.fffffep127F)) continue;
+    const double r = elementary::MachineSeeds::rsqrt(x);
+    raise(&rsqrt, 0.5 * (1.0 - r * r * x));
+  }
+  atomicMax(&worst[0], __float_as_uint(__double2float_ru(reciprocal)));
+  atomicMax(&worst[1], __float_as_uint(__double2float_ru(rsqrt)));
+}
+
+bool report_seeds() {
+  unsigned* worst = nullptr;
+  float got[2] = {};
+  require(cudaMalloc(&worst, sizeof got), "cudaMalloc");
+  require(cudaMemset(worst, 0, sizeof got), "cudaMemset");
+  worst_seeds<<<2048, 256>>>(worst);
+  require(cudaGetLastError(), "launch");
+  require(cudaMemcpy(got, worst, sizeof got, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaFree(worst), "cudaFree");
+  std::printf("seeds: of 1/x within 2^%.3f, of 1/sqrt(x) within 2^%.3f; 2^-18 is allowed\n",
+              std::log2(static_cast<double>(got[0])), std::log2(static_cast<double>(got[1])));
+  return got[0] <= 0x1p-18F && got[1] <= 0x1p-18F;
+}
+
 template <class Function>
 void report(uint64_t stride, unsigned long long* checksum) {
   cudaEvent_t start;
@@ -126,5 +169,6 @@ int main(int count, char** arguments) {
   gdn::report<gdn::Softplus>(stride, checksum);
   gdn::report<gdn::Silu>(stride, checksum);
   gdn::require(cudaFree(checksum), "cudaFree");
-  return gdn::report_f16() ? 0 : 1;
+  const bool seeds_hold = gdn::report_seeds();
+  return gdn::report_f16() && seeds_hold ? 0 : 1;
 }
