@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -70,38 +71,45 @@ __global__ void compare_f16(unsigned* differing) {
   if (hardware != software) atomicAdd(differing, 1U);
 }
 
-// The seeds see 20 bits of a significand; two exponents, as a root sees whether one is odd. Errors
-// are of the value, as bits, which grow as the numbers do.
-struct SeedErrors {
-  unsigned long long reciprocal, rsqrt;
-};
-
-__global__ void worst_seeds(SeedErrors* worst) {
-  const uint64_t seen = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;  // below 2^21
-  for (const uint64_t unseen : {uint64_t{0}, uint64_t{0xffffffff}}) {
-    const double x = elementary::double_of((uint64_t{0x3ff00000} + seen) << 32 | unseen);
-    const double reciprocal = std::fabs(1.0 - reciprocal_seed(x) * x);
-    const double r = rsqrt_seed(x);
-    const double rsqrt = std::fabs(1.0 - r * r * x) / 2;
-    atomicMax(&worst->reciprocal, elementary::bits_of(reciprocal));
-    atomicMax(&worst->rsqrt, elementary::bits_of(rsqrt));
+// The errors of the seeds of 1 / x, at both ends of each interval of numbers that share exponent
+// and 25 bits, for 1 <= x < 2^126, and of 1 / sqrt(x) for every normal float32 number. Patterns of
+// float32 numbers above 0 are ordered as they are, and NaN is above all.
+__global__ void worst_seeds(unsigned* worst) {
+  constexpr uint64_t patterns = uint64_t{1} << 32;
+  const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
+  double reciprocal = 0;
+  double rsqrt = 0;
+  const auto raise = [](double* most, double error) {
+    if (!(std::fabs(error) <= *most)) *most = std::fabs(error);
+  };
+  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < patterns; i += step) {
+    const uint64_t exponent = 1023 + i % 128;
+    const uint64_t first = exponent << 52 | i >> 7 << 27;
+    for (const uint64_t bits : {first, first | ((1U << 27) - 1)}) {
+      const double x = elementary::double_of(bits);
+      if (x < 0x1p126) raise(&reciprocal, 1.0 - elementary::MachineSeeds::reciprocal(x) * x);
+    }
+    const float x = __uint_as_float(static_cast<uint32_t>(i));
+    if (x < 0x1p-126F || !(x <= 0x1.fffffep127F)) continue;
+    const double r = elementary::MachineSeeds::rsqrt(x);
+    raise(&rsqrt, 0.5 * (1.0 - r * r * x));
   }
+  atomicMax(&worst[0], __float_as_uint(__double2float_ru(reciprocal)));
+  atomicMax(&worst[1], __float_as_uint(__double2float_ru(rsqrt)));
 }
 
 bool report_seeds() {
-  SeedErrors* worst = nullptr;
-  SeedErrors got = {};
+  unsigned* worst = nullptr;
+  float got[2] = {};
   require(cudaMalloc(&worst, sizeof got), "cudaMalloc");
   require(cudaMemset(worst, 0, sizeof got), "cudaMemset");
-  worst_seeds<<<1 << 13, 256>>>(worst);
+  worst_seeds<<<2048, 256>>>(worst);
   require(cudaGetLastError(), "launch");
-  require(cudaMemcpy(&got, worst, sizeof got, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(got, worst, sizeof got, cudaMemcpyDeviceToHost), "cudaMemcpy");
   require(cudaFree(worst), "cudaFree");
-  const double reciprocal = elementary::double_of(got.reciprocal);
-  const double rsqrt = elementary::double_of(got.rsqrt);
-  std::printf("seeds: of 1 / x within %a, of 1 / sqrt(x) within %a, 0x1p-18 allowed\n", reciprocal,
-              rsqrt);
-  return reciprocal < 0x1p-18 && rsqrt < 0x1p-18;
+  std::printf("seeds: of 1/x within 2^%.3f, of 1/sqrt(x) within 2^%.3f; 2^-18 is allowed\n",
+              std::log2(static_cast<double>(got[0])), std::log2(static_cast<double>(got[1])));
+  return got[0] <= 0x1p-18F && got[1] <= 0x1p-18F;
 }
 
 bool is_known(std::string_view function, uint64_t checksum) {

@@ -212,8 +212,9 @@ TEST(Elementary, ASampleOfAllArgumentsIsCorrectlyRounded) {
 
 // Where a branch begins, a result saturates or a reduction takes the next integer.
 std::vector<float> thresholds() {
-  std::vector<float> all = {0.0F,     0x1p-26F, 20.0F, 150.0F, 103.97208F, 88.72284F, 17.328680F,
-                            0x1p-24F, 1.0F,     inf,   4.0F,   0x1p-126F,  0x1p53F,   largest};
+  std::vector<float> all = {0.0F,       0x1p-26F, 20.0F, 150.0F,   103.97208F, 88.72284F,
+                            17.328680F, 0x1p-24F, 1.0F,  inf,      4.0F,       0x1p-126F,
+                            0x1p53F,    largest,  87.0F, 0x1p-100F};
   for (int k = 0; k <= 151; ++k) {
     all.push_back(static_cast<float>((k + 0.5) * 0.6931471805599453));  // exp_pair's k changes
     const float power = std::ldexp(1.0F, std::max(k - 24, 0));

@@ -1,8 +1,9 @@
 // Elementary functions of float32 whose bits are the same on a GPU and a CPU: exp, log1p, sigmoid,
 // rsqrt, and softplus and silu of the same parts. Each is evaluated as an unevaluated sum of two
 // doubles, to 2^-53.9 of its value or better, by IEEE operations and Taylor polynomials alone (no
-// table, no library function, no fused multiply-add), and rounded to float32 once; before that as
-// one double, which is enough where that lies far from the midpoint of two float32 numbers.
+// table, no library function, no fused multiply-add), and rounded to float32 once. All but log1p
+// are first evaluated as one double, from a machine's own approximate reciprocal; it is taken where
+// it is too far from the midpoint of two float32 numbers for the two to round differently.
 #pragma once
 
 #include <cfloat>
@@ -155,12 +156,22 @@ GDN_HOST_DEVICE inline DoublePair sigmoid_pair(double x) {
   return fast_two_sum(quotient, quotient * remainder);
 }
 
-// Near a value: one double, where a pair of them is seldom needed, by a third of the operations and
-// short chains of them. Each is within 32 w of the value for the arguments that it names, whatever
-// the seeds of a machine are, which err by 2^-18 at most.
+// Near a value: one double, where a pair of them is seldom needed, by 0.4 to 0.6 of the double
+// operations (rsqrt: by no quotient and no square root) and short chains of them. Its bits may
+// differ between machines, as the seeds do; its bound, derived in docs/elementary.md, holds for
+// whatever seeds lie within 2^-18 of the value.
 
-// Whether all numbers within 64 w of y round to one float32, |y| from 2^-126 to below 2^127: a
-// float32 number is 2^29 numbers of double from the next, and the last 29 bits say where y lies.
+// The seeds of this machine. A test puts others in their place.
+struct MachineSeeds {
+  GDN_HOST_DEVICE static double reciprocal(double x) { return reciprocal_seed(x); }
+  GDN_HOST_DEVICE static double rsqrt(double x) { return rsqrt_seed(x); }
+};
+
+// Says yes only where all numbers within 64 w of y round to one float32, |y| from 2^-126 to below
+// 2^127: a float32 number is 2^29 numbers of double from the next, the last 29 bits say where y
+// lies, and 64 w of y are less than 64 numbers. Near values within 11 w and pairs within 1 w, or 2
+// w for the quotient of rsqrt_f32, of the exact one thus round alike where it says yes, and where
+// the pairs may round wrongly, it says no on every machine.
 GDN_HOST_DEVICE inline bool rounds_as_its_neighbours(double y) {
   constexpr uint32_t between_floats = (1U << 29) - 1;
   constexpr uint32_t midpoint = 1U << 28;
@@ -169,26 +180,30 @@ GDN_HOST_DEVICE inline bool rounds_as_its_neighbours(double y) {
   return rest - (midpoint - margin) > 2 * margin;
 }
 
-// Of exp, so that neither it nor 1 + exp is subnormal, infinite, or beyond float32.
+// exp(87) < 2^126 and exp(-87) > 2^-126: up to here exp, 1 + exp, sigmoid and silu keep to the
+// range of normal float32 numbers.
 inline constexpr float near_max = 87;
 
-// 1 / x for normal x, within 3 w: from 2^-18 by a cubic step, r (1 + e + e^2) with e = 1 - r x.
+// 1 / x for 1 <= x < 2^126, within 2.6 w: from 2^-18 by a cubic step, r (1 + e + e^2) with
+// e = 1 - r x.
+template <class Seeds = MachineSeeds>
 GDN_HOST_DEVICE inline double near_reciprocal(double x) {
-  const double r = reciprocal_seed(x);
+  const double r = Seeds::reciprocal(x);
   const double e = 1.0 - r * x;
   return r + r * (e + e * e);
 }
 
-// 1 / sqrt(x) for normal x, within 4 w: from 2^-18 by a cubic step, r (1 + e / 2 + 3 e^2 / 8) with
-// e = 1 - r^2 x.
+// 1 / sqrt(x) for a normal float32 number x > 0, within 3.3 w: from 2^-18 by a cubic step,
+// r (1 + e / 2 + 3 e^2 / 8) with e = 1 - r^2 x.
+template <class Seeds = MachineSeeds>
 GDN_HOST_DEVICE inline double near_rsqrt(double x) {
-  const double r = rsqrt_seed(x);
+  const double r = Seeds::rsqrt(x);
   const double e = 1.0 - (r * r) * x;
   return r + r * (e * (0.5 + 0.375 * e));
 }
 
-// exp(x) for |x| <= 87, within 6 w. As exp_pair, with p of degree 10: what is cut off lies below
-// 2^-52 of exp(r).
+// exp(x) for a float32 number |x| <= 87, within 3.8 w. As exp_pair, with p of degree 10: what is
+// cut off lies below 2.2 w.
 GDN_HOST_DEVICE inline double near_exp(double x) {
   constexpr double reciprocal_ln2 = 0x1.71547652b82fep+0;
   constexpr double shift = 0x1.8p52;
@@ -202,13 +217,20 @@ GDN_HOST_DEVICE inline double near_exp(double x) {
   const double first = (1.0 / 2.0 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0));
   const double second =
       (1.0 / 720.0 + r * (1.0 / 5040.0)) + r2 * (1.0 / 40320.0 + r * (1.0 / 362880.0));
-  const double third =
-      (1.0 / 3628800.0 + r * (1.0 / 39916800.0)) + r2 * (1.0 / 479001600.0);
+  const double third = (1.0 / 3628800.0 + r * (1.0 / 39916800.0)) + r2 * (1.0 / 479001600.0);
   return (1.0 + (r + r2 * (first + r4 * (second + r4 * third)))) * scale;
 }
 
-// log(1 + x) for x = exp of a float32 number from -20 to 20, within 8 w. As log_pair, as
-// 2 s + s z p(z) with z = s^2 and p of degree 8: what is cut off lies below 2^-55.
+// 1 / (1 + exp(-x)) for a float32 number |x| <= 87, within 7.4 w.
+template <class Seeds = MachineSeeds>
+GDN_HOST_DEVICE inline double near_sigmoid(double x) {
+  return near_reciprocal<Seeds>(1.0 + near_exp(-x));
+}
+
+// log(1 + x) for 2^-29 <= x <= 2^29, within 7.2 w. As log_pair, as 2 s + s z p(z) with z = s^2 and
+// p of degree 8: what is cut off lies below 2^-55. What 1 + x loses is added undivided, which
+// counts for 1 w at most, and from x = 1 on left out.
+template <class Seeds = MachineSeeds>
 GDN_HOST_DEVICE inline double near_log_of_one_plus(double x) {
   constexpr uint64_t one_bits = 0x3ff0000000000000U;
   constexpr uint64_t root_half_bits = 0x3fe6a09e667f3bcdU;
@@ -219,7 +241,7 @@ GDN_HOST_DEVICE inline double near_log_of_one_plus(double x) {
   const double k = static_cast<double>(static_cast<int>(moved >> 52) - 1023);
   const double f = double_of((moved & significand_mask) + root_half_bits) - 1.0;
 
-  const double s = f * near_reciprocal(2.0 + f);
+  const double s = f * near_reciprocal<Seeds>(2.0 + f);
   const double z = s * s;
   const double z2 = z * z;
   const double z4 = z2 * z2;
@@ -227,6 +249,12 @@ GDN_HOST_DEVICE inline double near_log_of_one_plus(double x) {
   const double second = (2.0 / 11.0 + z * (2.0 / 13.0)) + z2 * (2.0 / 15.0 + z * (2.0 / 17.0));
   const double p = first + z4 * (second + z4 * (2.0 / 19.0));
   return k * ln2_high + ((s + s) + (s * z * p + (k * ln2_low + lost)));
+}
+
+// log(1 + exp(x)) for a float32 number from -20 to 20, within 11 w.
+template <class Seeds = MachineSeeds>
+GDN_HOST_DEVICE inline double near_softplus(double x) {
+  return near_log_of_one_plus<Seeds>(near_exp(x));
 }
 
 // Beyond these arguments exp lies below half the smallest subnormal or above every float32 number,
@@ -262,7 +290,7 @@ GDN_HOST_DEVICE inline float log1p_f32(float x) {
 // 1 / (1 + exp(-x)), correctly rounded for every float32 number. 0 at -inf, 1 at inf.
 GDN_HOST_DEVICE inline float sigmoid_f32(float x) {
   if (std::fabs(x) <= elementary::near_max) {
-    const double near = elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
+    const double near = elementary::near_sigmoid(x);
     if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
   }
   if (x != x) return elementary::nan();
@@ -287,13 +315,14 @@ GDN_HOST_DEVICE inline float softplus_f32(float x) {
   if (x != x) return elementary::nan();
   if (x > 20.0F) return x;
   if (x < -20.0F) return exp_f32(x);
-  const double near = elementary::near_log_of_one_plus(elementary::near_exp(x));
+  const double near = elementary::near_softplus(x);
   if (elementary::rounds_as_its_neighbours(near)) return static_cast<float>(near);
   return elementary::round_once(
       elementary::log_pair(elementary::one_plus(elementary::exp_pair(x))));
 }
 
-// silu(x) where one double decides how it is rounded, by few registers.
+// silu(x) where one double decides how it is rounded, by few registers. The near product is within
+// 8.5 w, and from |x| = 2^-100 on far above the subnormal numbers.
 struct NearSilu {
   bool is_decided;
   float silu;  // where it is
@@ -301,7 +330,7 @@ struct NearSilu {
 GDN_HOST_DEVICE inline NearSilu near_silu(float x) {
   const bool is_near = std::fabs(x) <= elementary::near_max && std::fabs(x) >= 0x1p-100F;
   if (!is_near) return {};
-  const double near = x * elementary::near_reciprocal(1.0 + elementary::near_exp(-x));
+  const double near = x * elementary::near_sigmoid(x);
   return {elementary::rounds_as_its_neighbours(near), static_cast<float>(near)};
 }
 
