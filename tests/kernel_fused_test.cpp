@@ -79,7 +79,7 @@ kernels::ConvGatesNorm drawn_launch(const Between& s, SimulatedMachine& machine,
   p.gates = {p.a.y,
              p.b.y,
              {put(s.v_heads)},
-             {put(s.v_heads)},
+             {machine.put(drawn(rng, s.v_heads, 60))},  // x on both sides of -20
              {room(s.v_heads)},
              {room(s.v_heads)},
              s.v_heads,

@@ -102,7 +102,7 @@ TEST(KernelConv, WithoutAHistoryIsOneProduct) {
 
 TEST(KernelConv, StaysWithinTheBoundAtEveryNumberOfTaps) {
   Rng rng(2);
-  for (const int64_t taps : {1, 2, 3, 4, 5, 6, 8, 9, 17}) {
+  for (const int64_t taps : {1, 2, 3, 4, 5, 6, 8, 9, 10, 17}) {
     for (const int64_t channels : {1, 70}) {
       SCOPED_TRACE(testing::Message() << taps << " taps, " << channels << " channels");
       const std::vector<float> history = drawn(rng, (taps - 1) * channels, 4);
@@ -118,6 +118,27 @@ TEST(KernelConv, StaysWithinTheBoundAtEveryNumberOfTaps) {
       const std::vector<float> newest(window.begin() + channels, window.end());
       EXPECT_EQ(convolved(x, weight, history).history, newest);
     }
+  }
+}
+
+// Four older taps are taken at a time, the newest apart: both sides of one, two and three rounds.
+TEST(KernelConv, HasTheBitsOfTheSerialOrder) {
+  Rng rng(7);
+  const int64_t channels = 70;
+  for (const int64_t taps : {1, 2, 4, 5, 6, 9, 10, 13, 14}) {
+    SCOPED_TRACE(testing::Message() << taps << " taps");
+    const std::vector<float> history = drawn(rng, (taps - 1) * channels, 4);
+    const std::vector<float> x = drawn(rng, channels, 4);
+    const std::vector<float> weight = drawn(rng, taps * channels);
+    std::vector<float> want;
+    for (int64_t c = 0; c < channels; ++c) {
+      std::vector<float> window;
+      for (int64_t tap = 0; tap + 1 < taps; ++tap) window.push_back(history[tap * channels + c]);
+      window.push_back(x[c]);
+      const auto w = std::span(weight).subspan(c * taps, taps);
+      want.push_back(silu_f32(walked_sum(kernel_contract().conv, w, window)));
+    }
+    expect_same("y", convolved(x, weight, history).y, want);
   }
 }
 
