@@ -113,6 +113,11 @@ void reads_coherently(const Floats& p) {
   p.x[lane()] = x;
 }
 
+void waits_for_nothing_to_read(const Floats& p) {
+  wait_for_launches_before();
+  p.x[lane()] = 1;
+}
+
 // Some threads of a block may end without having waited, not all of them.
 template <int waiting>
 void waits_in_some_lanes(const Floats& p) {
@@ -125,6 +130,10 @@ void waits_in_some_lanes(const Floats& p) {
 
 template <>
 inline constexpr bool begins_early<reads_coherently> = true;
+template <>
+inline constexpr bool begins_early<waits_for_nothing_to_read> = true;
+template <>
+inline constexpr bool next_begins_with_it<waits_for_nothing_to_read> = true;
 template <>
 inline constexpr bool begins_early<waits_in_some_lanes<0>> = true;
 template <>
@@ -190,6 +199,20 @@ TEST(SimulatedEarlyLaunches, ReadCoherentlyWhatAllButTheOneBeforeWrote) {
   const auto plainly = launch<begins<Early::reads_same>>(machine, one_warp, of_x);
   ASSERT_TRUE(plainly.has_value());
   EXPECT_EQ(plainly->kind, FaultKind::early_access) << plainly->text();
+}
+
+TEST(SimulatedEarlyLaunches, OverlapWhatTheOneBeforeDoesWhereTheyBeginWithIt) {
+  simt::Machine machine;
+  auto* const x = static_cast<float*>(machine.allocate(256, "x"));
+  auto* const y = static_cast<float*>(machine.allocate(256, "y"));
+  const Floats of_x = {{x}, 64}, of_y = {{y}, 64};
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, of_x));
+  EXPECT_FALSE(launch<waits_for_nothing_to_read>(machine, one_warp, of_y));
+  const auto fault = launch<reads_coherently>(machine, one_warp, of_x);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->kind, FaultKind::early_access) << fault->text();
+  EXPECT_FALSE(launch<writes_a_number<0>>(machine, one_warp, of_y));
+  EXPECT_FALSE(launch<reads_coherently>(machine, one_warp, of_x));
 }
 
 TEST(SimulatedEarlyLaunches, WaitInSomeThreadOfEachBlock) {

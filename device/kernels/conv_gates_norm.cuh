@@ -98,7 +98,6 @@ GDN_DEVICE void convolved_and_normed_head(const ConvGatesNorm& p, int64_t index,
       const float y = conv_of_channel(p.conv, index * p.norm.head_dim + i);
       if (i < convolved_held) convolved[i] = y;
     }
-    wait_for_launches_before();
   });
   steps.barrier();
   steps([&](float& sum) { sum = lane_sum_of_squares(x, p.norm.head_dim); });

@@ -73,6 +73,11 @@ inline constexpr bool runs_by_steps = false;
 template <auto kernel>
 inline constexpr bool begins_early = false;
 
+// Whether the next launch may begin with this one, and so overlap whatever this one may overlap. It
+// is for calls of which the host waits for each: else the next launch begins at the wait.
+template <auto kernel>
+inline constexpr bool next_begins_with_it = false;
+
 }  // namespace gdn::inline GDN_MACHINE
 
 #ifdef __CUDACC__

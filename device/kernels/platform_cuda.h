@@ -221,9 +221,12 @@ GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values
 
 // A launch may begin before the one before it has ended. What that one writes is there after this,
 // and the next launch may begin, which so never overlaps any but the one before it.
+GDN_DEVICE void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 GDN_DEVICE void wait_for_launches_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  let_next_launch_begin();
 }
 
 template <template <class> class Pointer, class T>
@@ -296,6 +299,7 @@ GDN_DEVICE uint16_t narrow_half(float x) {
 template <auto kernel, class P, int threads_max>
 __global__ void __launch_bounds__(threads_max, blocks_at_once_min<kernel>)
     entry(const __grid_constant__ P params) {
+  if constexpr (next_begins_with_it<kernel>) let_next_launch_begin();
   if constexpr (!begins_early<kernel>) wait_for_launches_before();
   kernel(params);
 }

@@ -305,5 +305,7 @@ template <>
 inline constexpr int block_threads_max<kernels::recurrent> = 256;
 template <>
 inline constexpr bool begins_early<kernels::recurrent> = true;
+template <>
+inline constexpr bool next_begins_with_it<kernels::recurrent> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

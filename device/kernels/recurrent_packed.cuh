@@ -116,5 +116,7 @@ template <>
 inline constexpr int block_threads_max<kernels::recurrent_packed> = 512;
 template <>
 inline constexpr bool begins_early<kernels::recurrent_packed> = true;
+template <>
+inline constexpr bool next_begins_with_it<kernels::recurrent_packed> = true;
 
 }  // namespace gdn::inline GDN_MACHINE

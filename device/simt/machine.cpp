@@ -52,8 +52,8 @@ struct Machine::Parts {
   Memory memory;
   Block block;
   uint32_t next_run = 1;
-  uint32_t first_queued_run = 1;   // since the host last waited or touched memory
-  uint32_t first_run_of_last = 1;  // launch
+  uint32_t first_queued_run = 1;  // since the host last waited or touched memory
+  uint32_t next_may_overlap = 1;  // runs from this one on, if the host does not wait
 
   Allocation* host_finds(const void* from, size_t bytes) {
     first_queued_run = next_run;
@@ -134,7 +134,8 @@ std::optional<Fault> Machine::poison(void* to, size_t bytes) {
 void Machine::synchronise() { parts_->first_queued_run = parts_->next_run; }
 
 std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const void*),
-                                  const void* params, const LaunchShape& shape, bool by_steps) {
+                                  const void* params, const LaunchShape& shape,
+                                  const KernelTraits& traits) {
   const std::string why = why_not(shape, parts_->options);
   if (!why.empty()) {
     return Fault{FaultKind::bad_launch, std::string(kernel), std::nullopt, std::nullopt, why};
@@ -145,19 +146,21 @@ std::optional<Fault> Machine::run(std::string_view kernel, void (*body)(const vo
     parts_->block.forget_accesses();
     parts_->next_run = 1;
     parts_->first_queued_run = 1;
-    parts_->first_run_of_last = 1;
+    parts_->next_may_overlap = 1;
   }
-  // A launch begins once each block of the one before has waited for those before that one.
+  // A launch begins once each block of the one before has waited for those before that one, or
+  // with it.
   const Launch launch{
       .kernel = kernel,
       .body = body,
       .params = params,
       .shape = shape,
-      .by_steps = by_steps,
+      .by_steps = traits.by_steps,
       .first_run = parts_->next_run,
       .first_queued_run = parts_->first_queued_run,
-      .first_overlapped_run = std::max(parts_->first_queued_run, parts_->first_run_of_last)};
-  parts_->first_run_of_last = parts_->next_run;
+      .first_overlapped_run = std::max(parts_->first_queued_run, parts_->next_may_overlap)};
+  parts_->next_may_overlap =
+      traits.next_begins_with_it ? launch.first_overlapped_run : launch.first_run;
   parts_->next_run += blocks;
 
   const uint64_t seed = parts_->options.order_seed;

@@ -14,6 +14,12 @@
 
 namespace gdn::simt {
 
+// What platform.h's runs_by_steps and next_begins_with_it say of a kernel.
+struct KernelTraits {
+  bool by_steps = false;
+  bool next_begins_with_it = false;
+};
+
 class Machine {
  public:
   explicit Machine(const Options& options = {});
@@ -43,7 +49,7 @@ class Machine {
   // for stacks or records.
   [[nodiscard]] std::optional<Fault> run(std::string_view kernel, void (*body)(const void*),
                                          const void* params, const LaunchShape& shape,
-                                         bool by_steps = false);
+                                         const KernelTraits& traits = {});
   // The host has waited for all launches: no later one overlaps them.
   void synchronise();
 

@@ -318,7 +318,8 @@ template <auto kernel>
     if constexpr (!begins_early<kernel>) wait_for_launches_before();
     kernel(*static_cast<const Params<kernel>*>(p));
   };
-  return machine.run(kernel_name<kernel>(), body, &params, shape, runs_by_steps<kernel>);
+  return machine.run(kernel_name<kernel>(), body, &params, shape,
+                     {runs_by_steps<kernel>, next_begins_with_it<kernel>});
 }
 
 }  // namespace gdn::inline on_simt
