@@ -92,7 +92,7 @@ Tally try_all(const ElementaryFunction& function, const Options& options) {
   return all;
 }
 
-// Returns whether every result was correctly rounded.
+// Returns whether every result was correctly rounded, and all of them are those of the search.
 bool report(const ElementaryFunction& function, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const Tally tally = try_all(function, options);
@@ -109,8 +109,10 @@ bool report(const ElementaryFunction& function, const Options& options) {
                 static_cast<double>(x), static_cast<double>(function.evaluate(x)),
                 static_cast<double>(truth_of(function, x).nearest));
   }
+  const bool is_known = is_known_or_partial(function.name, options.stride, tally.checksum);
+  if (!is_known) std::printf("          not the checksum of the search\n");
   std::fflush(stdout);
-  return tally.wrong == 0;
+  return tally.wrong == 0 && is_known;
 }
 
 [[noreturn]] void usage() {

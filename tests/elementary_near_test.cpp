@@ -133,11 +133,11 @@ TEST(Near, EachLiesWithinItsBoundForAnySeedOfAMachine) {
   }
 }
 
-// The margin is 64 w: it holds the error of a near value and that of the pairs, 2 w at most, whose
-// rounding is to be that of the near value.
+// It holds the error of a near value and that of the pairs, 2 w at most, whose rounding is to be
+// that of the near value.
 TEST(Near, TheMarginHoldsBothBounds) {
   for (const NearFunction& function : near_functions) {
-    EXPECT_LE(function.bound_w, 32) << function.name;
+    EXPECT_LE(function.bound_w + 2, elementary::near_margin) << function.name;
   }
 }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "device/kernels/half.cuh"
 #include "reference/formats.h"
 #include "reference/real.h"
+#include "tests/elementary_checksum.h"
 #include "tests/elementary_truth.h"
 
 namespace gdn {
@@ -332,6 +335,21 @@ TEST(Half, BothDecodersAgreeWithTheReferenceOnEveryPattern) {
     const uint32_t want_bits = std::isnan(want) ? canonical_nan : bits(want);
     ASSERT_EQ(bits(half_to_float_by_integers(half)), want_bits) << std::hex << i;
     ASSERT_EQ(bits(half_to_float(half)), want_bits) << std::hex << i;
+  }
+}
+
+// What elementary_gpu and elementary_exhaustive compare with is the table of the search.
+TEST(Checksums, AreThoseOfThePage) {
+  std::ifstream file(SOURCE_DIR "/docs/elementary.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const KnownChecksum& known : known_checksums) {
+    char printed[17];
+    std::snprintf(printed, sizeof printed, "%016llx",
+                  static_cast<unsigned long long>(known.of_all));
+    const size_t row = page.find("\n    " + std::string(known.function) + " ");
+    ASSERT_NE(row, std::string::npos) << known.function;
+    const std::string line = page.substr(row + 1, page.find('\n', row + 1) - row);
+    EXPECT_NE(line.find(printed), std::string::npos) << line;
   }
 }
 

@@ -63,7 +63,7 @@ GDN_DEVICE void projected_gates_of_head(const ConvGatesNorm& p, int64_t head,
   steps([&](const float& part) {
     if (lane() != 0) return;
     if (warp_index() == 0) {
-      const Decay decay = decay_of(parts[2], part);
+      const LogDecay decay = log_decay_of(parts[2], part);
       wait_for_launches_before();
       p.a.y[head] = of_warp[2] + of_warp[3];
       store_decay(p.gates, head, decay);

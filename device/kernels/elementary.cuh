@@ -167,6 +167,9 @@ struct MachineSeeds {
   GDN_HOST_DEVICE static double rsqrt(double x) { return rsqrt_seed(x); }
 };
 
+// In numbers of double, each at least w of y from the next.
+inline constexpr uint32_t near_margin = 64;
+
 // Says yes only where all numbers within 64 w of y round to one float32, |y| from 2^-126 to below
 // 2^127: a float32 number is 2^29 numbers of double from the next, the last 29 bits say where y
 // lies, and 64 w of y are less than 64 numbers. Near values within 11 w and pairs within 1 w, or 2
@@ -175,9 +178,8 @@ struct MachineSeeds {
 GDN_HOST_DEVICE inline bool rounds_as_its_neighbours(double y) {
   constexpr uint32_t between_floats = (1U << 29) - 1;
   constexpr uint32_t midpoint = 1U << 28;
-  constexpr uint32_t margin = 64;
   const uint32_t rest = static_cast<uint32_t>(bits_of(y)) & between_floats;
-  return rest - (midpoint - margin) > 2 * margin;
+  return rest - (midpoint - near_margin) > 2 * near_margin;
 }
 
 // exp(87) < 2^126 and exp(-87) > 2^-126: up to here exp, 1 + exp, sigmoid and silu keep to the

@@ -27,24 +27,23 @@ GDN_DEVICE float decay_rate(float x, float A_log) {
 }
 GDN_DEVICE float decay_time(float x) { return x < -20.0F ? 1.0F : softplus_f32(x); }
 
-struct Decay {
-  float g;
-  float itself;  // exp(g)
+struct LogDecay {
+  float g, exp_g;
 };
-GDN_DEVICE Decay decay_of(float rate, float time) {
+GDN_DEVICE LogDecay log_decay_of(float rate, float time) {
   const float g = -rate * time;
   return {g, exp_f32(g)};
 }
-GDN_DEVICE void store_decay(const Gates& p, int64_t i, const Decay& decay) {
-  p.g[i] = decay.g;
-  if (p.decay.present()) p.decay[i] = decay.itself;
+GDN_DEVICE void store_decay(const Gates& p, int64_t i, const LogDecay& of_head) {
+  p.g[i] = of_head.g;
+  if (p.decay.present()) p.decay[i] = of_head.exp_g;
 }
 
 GDN_KERNEL void gates(const Gates& p) {
   const int64_t i = static_cast<int64_t>(block_index()) * thread_count() + thread_index();
   if (i >= p.count) return;
   const float x = p.a[i] + p.dt_bias[i];
-  store_decay(p, i, decay_of(decay_rate(x, p.A_log[i]), decay_time(x)));
+  store_decay(p, i, log_decay_of(decay_rate(x, p.A_log[i]), decay_time(x)));
   p.beta[i] = sigmoid_f32(p.b[i]);
 }
 

@@ -219,11 +219,12 @@ GDN_DEVICE void store_streaming(global<T> p, int64_t i, const Pack<T, N>& values
   __stcs(reinterpret_cast<Word*>(p.address + i), __builtin_bit_cast(Word, values));
 }
 
-// A launch may begin before the one before it has ended. What that one writes is there after this,
-// and the next launch may begin, which so never overlaps any but the one before it.
+// The next launch may begin once a thread of each block has said so, or the block has ended.
 GDN_DEVICE void let_next_launch_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
+// A launch may begin before the one before it has ended. What that one writes is there after this,
+// and the next launch may begin, which so never overlaps any but the one before it.
 GDN_DEVICE void wait_for_launches_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
   let_next_launch_begin();
